@@ -251,6 +251,17 @@ static void stop_alone(const dome_locals *locals, const local *l, bool stop)
         say_state(locals, l, stop ? "stopped" : "goes-on");
 }
 
+/* The order stays the hub's: its answer is not waited for. */
+static void abandon(local *l)
+{
+    close(l->fd);
+    l->fd = -1;
+    dome__child_kill(l->child);
+    l->child = 0;
+    l->job = JOB_NONE;
+    l->asks_again = true;
+}
+
 static bool is_to_change(const dome_program *p, const local *l)
 {
     return p->state == DOME_PROGRAM_RUNS && !p->rigid && p->tasks > 1 && !dome__places_equal(&p->plan.is, &p->plan.goal) &&
@@ -277,6 +288,8 @@ static void order(const dome_locals *locals, const dome_program *p, local *l, do
 {
     const bool stopped = p->wish == DOME_WISH_STOP || p->plan.held, stop = stopped && p->state == DOME_PROGRAM_RUNS,
                go = p->wish == DOME_WISH_RUN && !stopped && p->state == DOME_PROGRAM_STOPPED;
+    if (l->job == JOB_SIZE && l->fd >= 0 && stop)
+        abandon(l);
     if (l->job != JOB_NONE || !l->run || now < l->order_at)
         return;
     l->order_at = now + SOON;

@@ -19,6 +19,9 @@ enum { DOME_DAEMON_VERSION = 3 };
 /* Programs that have ended and are still listed; programs of one user that have not. */
 enum { DOME_TABLE_ENDED = 100, DOME_TABLE_OF_USER = 1000 };
 
+/* Seconds that a program has to leave a host for one of higher priority. */
+enum { DOME_TABLE_LATE = 20 };
+
 /* The most seconds of a tick. */
 enum { DOME_TABLE_TICK = 60 };
 

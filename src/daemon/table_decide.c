@@ -80,16 +80,15 @@ static dome_managed_state state_of(const dome_program *p)
 
 static void add_program(cluster *c, dome_program *p)
 {
-    enum { OVER_ALL = 2000 };
     const dome_host *hub = dome__table_host(c->table, p->host);
     const bool away = dome__program_has_place(p) && (!hub || !hub->there), fixed = p->rigid || away;
-    int *present = c->present + (size_t)c->programs * (size_t)c->count, home = 0;
+    int *present = c->present + (size_t)c->programs * (size_t)c->count, home = 0, first = 0;
     for (int h = 0; h < c->count; h++)
-        home = strcmp(c->of[h]->name, p->home) == 0 ? h + 1 : home;
+        home = strcmp(c->of[h]->name, p->home) == 0 ? h + 1 : home, first = c->of[h] == hub ? h + 1 : first;
     for (int h = 0; h < c->count; h++)
         present[h] = (int)dome__places_get(&p->plan.goal, c->of[h]->name);
     c->which[c->programs] = p;
-    c->managed[c->programs++] = (dome_managed_program){.priority = away ? OVER_ALL : (int)p->priority,
+    c->managed[c->programs++] = (dome_managed_program){.priority = (int)p->priority,
                                                        .submitted = (double)p->id,
                                                        .used = (double)p->plan.used,
                                                        .waited = (double)p->plan.waited,
@@ -98,8 +97,45 @@ static void add_program(cluster *c, dome_program *p)
                                                        .most = (int)(fixed ? MAX(p->target, 1) : p->tasks),
                                                        .topologies = fixed ? NULL : p->plan.wishes,
                                                        .home = home,
+                                                       .first = first,
+                                                       .bound = fixed || p->tasks == 1,
+                                                       .away = away,
                                                        .state = state_of(p),
                                                        .tasks = present};
+}
+
+/* Whether another of higher priority has places on the host. */
+static bool has_higher(const dome_table *table, const char *host, const dome_program *than)
+{
+    bool has = false;
+    for (guint i = 0; i < table->programs->len && !has; i++) {
+        const dome_program *p = table->programs->pdata[i];
+        has = takes_part(p) && p->priority > than->priority && dome__places_get(&p->plan.goal, host) > 0;
+    }
+    return has;
+}
+
+/* Whether it has had enough time to leave a host for another program: its loop boundaries are far apart, or it has none. */
+static bool lingers(const dome_table *table, const dome_program *p)
+{
+    bool lingers = false;
+    for (guint i = 0; i < p->plan.is.all->len && table->clock - p->plan.changed >= DOME_TABLE_LATE; i++) {
+        const dome_place *place = &g_array_index(p->plan.is.all, dome_place, i);
+        lingers |= place->tasks > dome__places_get(&p->plan.goal, place->host) && has_higher(table, place->host, p);
+    }
+    return lingers && takes_part(p) && p->state == DOME_PROGRAM_RUNS && !p->plan.held && !p->rigid;
+}
+
+/* It is taken as it is, until it changes: so it is suspended while the others run, if they cannot do without its places. */
+static bool settle(const dome_table *table, dome_program *p)
+{
+    if (!lingers(table, p))
+        return false;
+    p->rigid = true;
+    dome__places_clear(&p->plan.goal);
+    p->plan.goal = dome__places_copy(&p->plan.is);
+    p->target = dome__places_sum(&p->plan.goal);
+    return true;
 }
 
 /* ---- goals ---- */
@@ -281,6 +317,8 @@ bool dome__table_decide(dome_table *table)
                  .tasks = g_new0(int, hosts *programs)};
     dome_manage_verb *verbs = g_new0(dome_manage_verb, programs);
     add_hosts(&c);
+    for (guint i = 0; i < table->programs->len; i++)
+        c.changed |= settle(table, table->programs->pdata[i]);
     for (guint i = 0; i < table->programs->len; i++)
         if (takes_part(table->programs->pdata[i]))
             add_program(&c, table->programs->pdata[i]);

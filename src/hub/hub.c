@@ -313,7 +313,7 @@ static void watch_over(hub_state *s)
             dome__hub_accept_later(s);
         dome__hub_hear_standby(s, dome__hub_happened(s, DOME_POLL_STANDBY));
         dome__hub_take_orders(s);
-        dome__hub_suspend_tick(s, dome__hub_may_order(s));
+        dome__hub_suspend_tick(s, dome__hub_may_suspend(s));
         dome__hub_attend(s);
         if (s->machine->awake.real - beat >= period) {
             beat = s->machine->awake.real;

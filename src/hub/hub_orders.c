@@ -217,14 +217,21 @@ static char *cannot_change(const hub_state *s)
 static char *suspend(hub_state *s, const dome_order *order, int fd)
 {
     const bool stops = order->kind == DOME_ORDER_SUSPEND;
-    if (s->orders.asker != -1)
+    if (s->orders.suspending != DOME_HUB_NO_SUSPENDING)
         return g_strdup(DOME_ORDER_ANOTHER);
-    char *why = dome__hub_suspend(s, stops, dome__hub_may_order(s));
+    char *why = dome__hub_suspend(s, stops, dome__hub_may_suspend(s));
     if (why)
         return why;
-    s->orders.asker = fd;
+    s->orders.suspender = fd;
     s->orders.suspending = stops ? DOME_HUB_STOPS : DOME_HUB_GOES_ON_AGAIN;
     return NULL;
+}
+
+static void answer_suspender(hub_state *s, const char *word, const char *text)
+{
+    s->orders.suspending = DOME_HUB_NO_SUSPENDING;
+    reply(s, s->orders.suspender, word, text);
+    s->orders.suspender = -1;
 }
 
 static void answer_suspended(hub_state *s)
@@ -232,9 +239,8 @@ static void answer_suspended(hub_state *s)
     const bool stops = s->orders.suspending == DOME_HUB_STOPS;
     if (s->orders.suspending == DOME_HUB_NO_SUSPENDING || !dome__hub_suspend_is_done(s))
         return;
-    s->orders.suspending = DOME_HUB_NO_SUSPENDING;
     char *line = g_strdup_printf("%d task%s %s", s->view.size, s->view.size == 1 ? "" : "s", stops ? "stopped" : "run");
-    dome__hub_answer(s, s->suspended == stops ? "done" : "no", s->suspended == stops ? line : "a task was lost");
+    answer_suspender(s, s->suspended == stops ? "done" : "no", s->suspended == stops ? line : "a task was lost");
     g_free(line);
 }
 
@@ -313,17 +319,22 @@ void dome__hub_take_orders(hub_state *s)
         accept_ask(s);
 }
 
+bool dome__hub_may_suspend(const hub_state *s)
+{
+    return s->view.phase != DOME_VIEW_ENTERING && s->orders.adding.fd < 0 && !s->rank0.ended && !s->failure.noticed;
+}
+
 bool dome__hub_may_order(const hub_state *s)
 {
-    return dome__view_is_free(&s->view) && s->orders.asker == -1 && s->orders.adding.fd < 0 && !s->rank0.ended &&
-           !s->failure.noticed;
+    return dome__hub_may_suspend(s) && dome__view_is_free(&s->view) && s->orders.asker == -1 &&
+           s->orders.suspending == DOME_HUB_NO_SUSPENDING;
 }
 
 void dome__hub_orders_open(hub_state *s)
 {
     hub_orders *o = &s->orders;
     o->listen_fd = dome__control_socket_listen(DOME_CONTROL_ORDER);
-    o->asker = o->adding.fd = o->script_fd = -1;
+    o->asker = o->suspender = o->adding.fd = o->script_fd = -1;
     for (int i = 0; i < DOME_HUB_ASKS; i++)
         o->asks[i].fd = -1;
     dome__hub_script_open(s);
@@ -340,6 +351,8 @@ void dome__hub_orders_close(hub_state *s)
     for (int i = 0; i < DOME_HUB_ASKS; i++)
         if (o->asks[i].fd >= 0)
             reply(s, o->asks[i].fd, "no", "the program has ended");
+    if (o->suspending != DOME_HUB_NO_SUSPENDING)
+        answer_suspender(s, "no", "the program has ended");
     if (o->listen_fd >= 0)
         close(o->listen_fd);
     dome__hub_script_close(s);

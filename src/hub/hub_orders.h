@@ -41,7 +41,8 @@ typedef struct hub_orders {
     int listen_fd;
     hub_ask asks[DOME_HUB_ASKS]; /* orders that have not arrived completely */
     int asker;                   /* waits for the answer to the order that is carried out; -1: nobody does */
-    hub_suspending suspending;   /* that order is one to stop, or to run again */
+    hub_suspending suspending;   /* all tasks are to stop, or to run again, */
+    int suspender;               /* and who waits for that; -1: nobody */
     bool meet;                   /* a task wants all to meet at a boundary */
     double asked_at;             /* when the last order came */
     int script_fd;               /* of the script of hosts, while it runs; -1: it does not */
@@ -55,6 +56,9 @@ void dome__hub_orders_close(hub_state *s);
 
 /* Takes what users have sent, and the orders of the script and of --dome-size auto. */
 void dome__hub_take_orders(hub_state *s);
+
+/* Whether all tasks can stop now: none is on its way into the next view. An order may wait for its boundary. */
+bool dome__hub_may_suspend(const hub_state *s);
 
 /* Whether an order may be given now by the program's own options: none is under way, and the program goes on. */
 bool dome__hub_may_order(const hub_state *s);

@@ -1,7 +1,8 @@
 /* Stops all processes of the tasks by order of the user (`dome suspend`), and lets them run again (`dome resume`). A stopped task
  * runs again as soon as anything is sent to it. The hub says nothing of its own meanwhile, but it may have to answer what a task
  * asked just before it stopped: that task is told to stop once more. The hub's clock stands still, and nothing is a loss for
- * being silent. A loss, a signal for the program or its end lets all tasks run; after a loss that was healed they stop again. */
+ * being silent. A loss, a signal for the program or its end lets all tasks run; after a loss that was healed they stop again. An
+ * order that waits for its loop boundary goes on waiting; if tasks had begun to change when they were to stop, they stop then. */
 #include "hub/hub_private.h"
 
 struct hub_suspension {
@@ -59,7 +60,7 @@ char *dome__hub_suspend(hub_state *s, bool wanted, bool may)
 
 bool dome__hub_suspend_is_done(const hub_state *s)
 {
-    return !s->suspended || s->suspension->awaited == 0;
+    return s->suspended ? s->suspension->awaited == 0 : !s->suspension->wanted || s->view.phase != DOME_VIEW_ENTERING;
 }
 
 void dome__hub_suspend_said(hub_state *s)
@@ -76,7 +77,8 @@ void dome__hub_suspend_end(hub_state *s)
 
 void dome__hub_suspend_tick(hub_state *s, bool may)
 {
-    if (s->suspended && (s->failure.noticed || s->failure.told || s->rank0.ended))
+    const bool ends = s->failure.noticed || s->failure.told || s->rank0.ended;
+    if (s->suspended && (ends || s->view.phase == DOME_VIEW_ENTERING))
         go_on(s);
     else if (s->suspension->wanted && !s->suspended && may && s->view.size > 0)
         stop(s);

@@ -27,8 +27,8 @@ static int room_left(const dome_room *room, int h)
 static bool is_free(const dome_room *room, int h, const dome_wish *wish, bool keeps)
 {
     const dome_managed_host *host = &room->hosts[h];
-    return room_left(room, h) > 0 && (keeps || host->use == DOME_MANAGED_OPEN) &&
-           (!wish || dome__topology_admits(wish, host->name, host->architecture));
+    return !room->barred[h] && (!room->only || h + 1 == room->only) && room_left(room, h) > 0 &&
+           (keeps || host->use == DOME_MANAGED_OPEN) && (!wish || dome__topology_admits(wish, host->name, host->architecture));
 }
 
 /* The part of a processor that one more task gets, by its speed. */
@@ -38,13 +38,14 @@ static double speed(const dome_room *room, int h)
     return host->speed * MIN(1, host->processors / (room->used[h] + 1 + host->load));
 }
 
-/* How good a free host is for one more task: where the program has a task to keep, then where no other has one, then the fastest,
+/* How good a free host is for one more task: where the program has a task to keep, then where no other has one that cannot leave,
+ * then where no other has one, then the fastest,
  * then where the program is already, then at its home, then where most room is. */
 static double score(const dome_room *room, int h, const int *present, const int *placed)
 {
     const int mine = own(present, placed, h), left = room_left(room, h);
-    return (mine > 0 ? 1e8 : 0) - (left <= room->claimed[h] - mine ? 1e6 : 0) + speed(room, h) + (placed[h] > 0 ? 1e-3 : 0) +
-           (h + 1 == room->home ? 5e-4 : 0) + 1e-6 * MIN(left, 500);
+    return (mine > 0 ? 1e8 : 0) - (left <= room->fixed[h] ? 1e7 : 0) - (left <= room->claimed[h] - mine ? 1e6 : 0) +
+           speed(room, h) + (placed[h] > 0 ? 1e-3 : 0) + (h + 1 == room->home ? 5e-4 : 0) + 1e-6 * MIN(left, 500);
 }
 
 /* -1: none. */

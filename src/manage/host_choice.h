@@ -11,8 +11,11 @@ typedef struct dome_room {
     int count;
     int *used;    /* by host: tasks that are placed there */
     int *claimed; /* by host: tasks that run there now and are not placed yet: others avoid their places */
+    int *fixed;   /* by host: those of them that cannot go elsewhere */
     int home;     /* 1 + the host that is taken among equally good ones; 0: none */
     bool shared;  /* tasks may share processors with what others do there */
+    bool *barred; /* by host: not for the program that is placed now */
+    int only;     /* 1 + the only host for what is placed now; 0: any */
 } dome_room;
 
 /* How many tasks of programs a host has processors for: those that are idle but for these tasks, or all if they are shared. 0 if

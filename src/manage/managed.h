@@ -34,6 +34,9 @@ typedef struct dome_managed_program {
     int least, most;                   /* tasks; equal: their number cannot change */
     const dome_topologies *topologies; /* NULL: any hosts; only wishes from least to most count */
     int home;                          /* 1 + the host on which it begins, if that is as good as others; 0: none */
+    int first;                         /* 1 + the host that one of its tasks cannot leave once it has begun; 0: none */
+    bool bound;                        /* it can neither change nor move: once it has begun, it stays where it is */
+    bool away;                         /* nobody can give it orders: it keeps what it has, before all others */
     dome_managed_state state;
     const int *tasks; /* on each host; all 0 while it waits */
 } dome_managed_program;

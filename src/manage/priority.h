@@ -6,8 +6,12 @@
  *   has doubled, as in the feedback queues of operating systems, so short programs do not wait for long ones, whose length nobody
  *   has to tell. Waiting makes up for it: PATIENCE for one turn, so every program comes to run.
  * - In this order each program gets processors for its smallest number of tasks, by the first topology that fits: one for each,
- * or fewer, which its tasks share, so that none stand idle because no program fits. A program that finds no place waits, and one
- *   that runs is suspended if others that go first need its places.
+ *   or fewer, which its tasks share, so that none stand idle because no program fits. A program that finds no place waits, and
+ * one that runs is suspended if others that go first need its places.
+ * - Programs of higher priority get one for each before those of lower priority get any, if there are so many. And a program does
+ *   not share processors on hosts where one of higher priority is: its tasks would take more than they are given.
+ * - A bound program keeps its places, or is suspended; so does one whose task that cannot leave its host finds no place there.
+ *   Others avoid such places.
  * - Then places that are left are dealt task by task, to the program of highest priority that has fewest, up to its most.
  * - A program grows or moves at most once in REST. One task moves to a much faster processor after SETTLED.
  * - If the users of all hosts leave no processor idle, programs share processors with them, but for those with topologies: they

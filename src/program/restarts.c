@@ -4,6 +4,7 @@
 #include "machine/remote.h"
 #include "options/option_parse.h"
 #include "program/start.h"
+#include "system/deadline.h"
 #include "system/environment_variables.h"
 #include "system/files.h"
 #include "system/own_program.h"
@@ -24,6 +25,9 @@
  * supervisors of other hosts have no such file, and no lock here. */
 #define SUPERVISED "supervised"
 
+/* Seconds within which hosts must have removed one. */
+static const double REMOVAL = 15;
+
 static void remove_here(const char *path)
 {
     char *collected = g_build_filename(path, "collected", NULL);
@@ -32,18 +36,43 @@ static void remove_here(const char *path)
     g_free(collected);
 }
 
-/* On those of the hosts that answer. */
+/* Runs the command on each host. Returns the lines of those that have not answered. */
+static GPtrArray *run_there(GPtrArray *lines, const char *command, dome_deadline until)
+{
+    const guint n = lines->len;
+    bool *answers = g_new0(bool, n + 1);
+    const char **commands = g_new0(const char *, n + 1);
+    GPtrArray *left = g_ptr_array_new();
+    g_ptr_array_add(lines, NULL);
+    for (guint i = 0; i < n; i++)
+        commands[i] = command;
+    dome__hosts_run_each((char **)lines->pdata, commands, dome__deadline_seconds(until), answers);
+    for (guint i = 0; i < n; i++)
+        if (!answers[i])
+            g_ptr_array_add(left, lines->pdata[i]);
+    g_free(commands);
+    g_free(answers);
+    return left;
+}
+
+/* On those of the hosts that answer: nobody does it later. A busy host, or one whose link was cut a moment ago, may need long to
+ * answer, and ssh gives up after three seconds; so they are asked twice. */
 static void remove_there(char **lines, const char *path)
 {
-    const guint n = g_strv_length(lines);
-    if (n == 0)
-        return;
-    bool *answers = g_new0(bool, n);
+    enum { TRIES = 2 };
+    const dome_deadline until = dome__deadline_in(REMOVAL);
+    GPtrArray *left = g_ptr_array_new();
     char *quoted = g_shell_quote(path), *command = g_strdup_printf("rm -rf %s", quoted);
-    dome__hosts_run(lines, command, answers);
+    for (char **line = lines; *line; line++)
+        g_ptr_array_add(left, *line);
+    for (int k = 0; k < TRIES && left->len > 0 && !dome__deadline_passed(until); k++) {
+        GPtrArray *asked = left;
+        left = run_there(asked, command, until);
+        g_ptr_array_unref(asked);
+    }
+    g_ptr_array_unref(left);
     g_free(command);
     g_free(quoted);
-    g_free(answers);
 }
 
 static void remove_left_behind(const void *ctx, const char *path)

@@ -1,6 +1,7 @@
 #!/bin/bash
 # domed on three hosts of a lab, and what programs do for each other and for owners: one of priority takes hosts of one that can
-# change; tasks leave a host whose owner comes, or that is drained; results are those of undisturbed programs.
+# change; tasks leave a host whose owner comes, or that is drained; results are those of undisturbed programs. States and their order
+# are judged; how long they took is printed.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 . "$support/daemons.bash"
 in_lab_with_daemons 3 "$@"
@@ -24,6 +25,7 @@ stopped_there() {
     [ "$("$lab" ps "$1" | grep "elastic $2 " | grep -c ' T ')" -ge "$3" ]
 }
 
+# Since $since.
 ms() {
     echo $((($(date +%s%N) - since) / 1000000))
 }
@@ -43,7 +45,9 @@ say "a program that comes before the other hosts"
 corosync_on h1
 domed_on h1 --dedicated --console /tmp/console
 await "h1 alone" there h1 1
-low=$(on h1 "$dome" submit -n 8 --min 2 -o "$work/low" "$elastic" 7001 20)
+marks=$work/marks
+mkdir "$marks" && touch "$marks/slow" # while this is there, it takes 20 ms for each step, and 300 s for all
+low=$(on h1 "$dome" submit -n 8 --min 2 -o "$work/low" "$elastic" 15001 20 - "$marks" hurries)
 await "$low to run" is h1 "$low" state runs
 await "$low on one host" is_placed "$low" '"h1": 4'
 for host in h2 h3; do corosync_on $host; done
@@ -63,7 +67,7 @@ await "$high to start" is h1 "$high" state runs
 echo "   it is started after $(ms) ms"
 await "$high to compute" first_words
 echo "   it computes after $(ms) ms"
-[ "$(ms)" -lt 15000 ] || fail "after $(ms) ms"
+is h1 "$low" state runs || fail "$low does not run beside $high: $(ps_on h1)"
 await "$high to end" is h1 "$high" state ended
 is h1 "$high" status 0 || fail "$high: $(ps_on h1)"
 result "$work/high" 100
@@ -75,7 +79,7 @@ drained=h2
 [[ $(placed h1 "$low") == *'"h2"'* ]] || drained=h3
 on h3 "$dome" hosts drain $drained >/dev/null || fail "not drained"
 off_it() {
-    [[ $(placed h1 "$low") != *"\"$drained\""* ]] && has_none $drained 7001
+    [[ $(placed h1 "$low") != *"\"$drained\""* ]] && has_none $drained 15001
 }
 for ((k = 0; k < 200; k++)); do
     off_it && break
@@ -99,35 +103,36 @@ await "$rigid to run" is h1 "$rigid" state runs
 is h1 "$saves" host h2 || fail "$saves: $(ps_on h1)"
 await "a checkpoint" has_checkpoint "$work/ck"
 since=$(date +%s%N)
-on h2 bash -c 'exec >/dev/null 2>&1; for ((i = 0; i < 150; i++)); do touch /tmp/console; sleep 1; done & echo $! >/tmp/owner.pid'
+on h2 bash -c 'exec >/dev/null 2>&1; while touch /tmp/console; do sleep 1; done & echo $! >/tmp/owner.pid'
 nice_on_h2() {
     on h2 bash -c 'for p in /proc/[0-9]*; do read -r -d "" word <$p/cmdline; if [[ $word == *elastic ]]; then read -ra f < <(sed "s/.*) //" $p/stat); [ ${f[16]} = 19 ] || exit 1; fi; done 2>/dev/null'
 }
 await "nice tasks" nice_on_h2
 echo "   nice after $(ms) ms"
-[ "$(ms)" -lt 4000 ] || fail "nice after $(ms) ms"
+is h1 "$saves" attempts 1 || fail "$saves has left before it was nice: $(ps_on h1)"
+# The test may be too late to see it stopped.
 stands_still() {
-    stopped_there h2 4001 2 && has_none h2 7001
+    has_none h2 15001 && { stopped_there h2 4001 2 || is h1 "$saves" attempts 2; }
 }
 await "tasks on h2 to stop or to go" stands_still
 echo "   stopped, or gone, after $(ms) ms"
-[ "$(ms)" -lt 20000 ] || fail "stopped after $(ms) ms"
+is h1 "$saves" attempts 1 || echo "   it has been left by then"
 on h1 "$dome" ps --submitted --json | grep "\"$rigid\"" | grep -q '"held": true' || fail "$rigid goes on: $(ps_on h1)"
 left_it() {
     has_none h2 4001 && is h1 "$saves" state runs
 }
 await "h2 to be empty" left_it
 echo "   $saves computes elsewhere after $(ms) ms"
-[ "$(ms)" -gt 55000 ] && [ "$(ms)" -lt 85000 ] || fail "after $(ms) ms"
 is h1 "$saves" attempts 2 || fail "$saves: $(ps_on h1)"
 
 say "results"
 on h1 "$dome" kill "$rigid" >/dev/null
 await "$saves to end" is h1 "$saves" state ended
 result "$work/saves" 4001
+rm "$marks/slow"
 await "$low to end" is h1 "$low" state ended
 is h1 "$low" attempts 1 || fail "$low: $(ps_on h1)"
-result "$work/low" 7001
+result "$work/low" 15001
 on h2 bash -c 'kill $(cat /tmp/owner.pid)' 2>/dev/null
 for host in h1 h2 h3; do
     on $host bash -c "kill -TERM $(daemon_of $host)"

@@ -142,7 +142,8 @@ run several on h1 salloc -Q -N2 srun -n2 --overlap "$dome" run "$elastic" 300 0 
 say "a job is suspended, and goes on; its warning signal writes a checkpoint, from which it begins again"
 cat >"$work/warned.sh" <<END
 #!/bin/bash
-exec "$dome" run "$elastic" 2500 20 - "$marks" hurries --dome-checkpoint-dir "$work/warned" --dome-checkpoint-every 100000 --dome-timeout 4
+exec "$dome" run --output-state "$work/warned.shown" "$elastic" 2500 20 - "$marks" hurries --dome-checkpoint-dir "$work/warned" \
+    --dome-checkpoint-every 100000 --dome-timeout 4
 END
 has_checkpoint() {
     [ -n "$(find "$work/warned" -name "ckpt-*.dckpt" 2>/dev/null)" ]
@@ -175,6 +176,8 @@ until_true beyond $((reached + 10)) || fail "warned: it does not go on: $(tail -
 has_checkpoint && fail "warned: a checkpoint before the signal"
 on h1 scancel -b -s USR1 "$job" # as Slurm does, a minute before the end
 until_true has_checkpoint || fail "warned: no checkpoint: $(tail -5 "$work/warned.out")"
+reached=$(step)
+until_true beyond $((reached + 30)) || fail "warned: it does not go on behind its checkpoint: $(tail -5 "$work/warned.out")"
 grep "lost" "$work/warned.out" && fail "warned: a loss before Slurm ends the tasks"
 on h1 scontrol requeue "$job"
 nothing_left warned
@@ -187,6 +190,9 @@ on h1 scontrol update JobId="$job" StartTime=now || fail "warned: it takes no ot
 until_true is_in COMPLETED FAILED || fail "warned: it does not end: $(on h1 scontrol show job "$job")"
 [ "$(tail -1 "$work/warned.out")" = "$(tail -1 "$work/long.out")" ] || fail "warned: other output: $(tail -3 "$work/warned.out")"
 [ "$(grep -c "^begins" "$work/warned.out")" -eq 1 ] || fail "warned: it began anew: $(tail -5 "$work/warned.out")"
+# Dome's own lines, and Slurm's, are in the file, too.
+diff <(grep -E "^(begins|step |after )" "$work/warned.out") "$work/long.out" || fail "warned: not each line once"
+[ ! -e "$work/warned.shown" ] || fail "warned: what was shown is still noted"
 nothing_left warned
 
 say "a host is lost"

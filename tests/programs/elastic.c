@@ -7,14 +7,14 @@
  * object has a name; "endless": no loop boundary; "reads": prints a line of standard input; "splits": writes over its arguments;
  * "posts": a message is under way at each boundary; "posts-often": at most of them; "ends": task 0 sends SIGTERM to itself in
  * step 500, the only one at which it asks for a number; "hangs": task 1 does, before dome_init of the second view; "hurries":
- * sleeps only while there is a file MARKS/slow; "shy": tasks that are started while there is a file MARKS/shy end at once;
- * "twice": makes a vector, frees it and makes it again; "ticks": has a timer; "looks": ends at once where there is no file "here"
- * in the directory in which a task begins, or no file "beside" the path by which it was started; "other": its own structure has
- * another length on task 1; "frail": tasks that are started while there is a file MARKS/joins end when they have been given their
- * place, those with MARKS/joined when they are connected, and those with MARKS/waits wait there until it is gone, with a mark
- * "waits"; it hurries, too. ELASTIC_DIE "RANK:POINT[:VIEWS]": the task kills itself between this point and the next one, by a
- * thread beside what it does there, in the first view, or in all up to this one. Every call of the library is a point. Prints a
- * line for every tenth step, and a number in which all state is. */
+ * sleeps only while there is a file MARKS/slow; "lingers": stays in its step while there is one; "shy": tasks that are started
+ * while there is a file MARKS/shy end at once; "twice": makes a vector, frees it and makes it again; "ticks": has a timer;
+ * "looks": ends at once where there is no file "here" in the directory in which a task begins, or no file "beside" the path by
+ * which it was started; "other": its own structure has another length on task 1; "frail": tasks that are started while there is a
+ * file MARKS/joins end when they have been given their place, those with MARKS/joined when they are connected, and those with
+ * MARKS/waits wait there until it is gone, with a mark "waits"; it hurries, too. ELASTIC_DIE "RANK:POINT[:VIEWS]": the task kills
+ * itself between this point and the next one, by a thread beside what it does there, in the first view, or in all up to this one.
+ * Every call of the library is a point. Prints a line for every tenth step, and a number in which all state is. */
 #include "../support/mark.h"
 
 #include <dome/dome.h>
@@ -273,7 +273,9 @@ int main(int argc, char **argv)
         if (k % 10 == 0)
             dome_print(env, "step %" PRId64 ": %a\n", k, dvec_sum(x));
         if (slow(marks, variant))
-            nanosleep(&(struct timespec){.tv_sec = sleep_ms / 1000, .tv_nsec = sleep_ms % 1000 * 1000000}, NULL);
+            do
+                nanosleep(&(struct timespec){.tv_sec = sleep_ms / 1000, .tv_nsec = sleep_ms % 1000 * 1000000}, NULL);
+            while (strcmp(variant, "lingers") == 0 && marked(marks, "slow"));
         point();
         dscalar_set_i64(step, k + 1);
         if (dome_rank(env) == 0)

@@ -36,8 +36,10 @@ def priorities():
         waited = time.monotonic() - begin
         d.wait_for(low, lambda p: p["tasks"] == 1, "it to shrink")
         lowest = d.submit("--priority", "-5", "-o", "lowest", "sleep", "600")
-        d.wait_state(lowest, "runs")  # a processor is shared before anybody waits
+        time.sleep(1)
+        check(d.program(lowest)["state"] == "waits", "%s" % d.program(lowest))  # the processors are the other's
         d.run("kill", high)
+        d.wait_state(lowest, "runs")
         d.wait_for(low, lambda p: p["tasks"] == 3, "it to grow again")
         for number in low, lowest:
             d.run("kill", number)

@@ -90,6 +90,48 @@ static void test_priority(void)
     dome__table_free(t);
 }
 
+/* One that does not come to a loop boundary is taken as it is, and suspended for the other; it goes on afterwards. */
+static void test_lingers(void)
+{
+    dome_table *t = three_hosts();
+    submit(t, 12, 2, 0, "h1", "done j1");
+    apply(t, "started program=1 attempt=1", "done");
+    submit(t, 10, 10, 5, "h2", "done j2");
+    apply(t, "started program=2 attempt=1", "done");
+    is(t, 1, DOME_PROGRAM_RUNS, "h1", 12, 2);
+    apply(t, "tick seconds=19", "done");
+    is(t, 1, DOME_PROGRAM_RUNS, "h1", 12, 2);
+    g_assert_false(dome__table_program(t, 1)->plan.held);
+    apply(t, "tick seconds=1", "done");
+    is(t, 1, DOME_PROGRAM_RUNS, "h1", 12, 12);
+    g_assert_true(dome__table_program(t, 1)->plan.held);
+    apply(t, "stopped program=1 attempt=1", "done");
+    apply(t, "tick seconds=60", "done");
+    is(t, 2, DOME_PROGRAM_RUNS, "h2", 10, 10);
+    apply(t, "ended program=2 attempt=1 status=0", "done");
+    g_assert_false(dome__table_program(t, 1)->plan.held);
+    apply(t, "goes-on program=1 attempt=1", "done");
+    apply(t, "size program=1 attempt=1 tasks=2 on=h1:2", "done"); /* its boundary, at last */
+    g_assert_false(dome__table_program(t, 1)->rigid);
+    apply(t, "tick seconds=11", "done");
+    is(t, 1, DOME_PROGRAM_RUNS, "h1", 2, 12);
+    dome__table_free(t);
+}
+
+/* A program of one task does not change; beside one of priority that takes its host it is suspended. */
+static void test_one_task(void)
+{
+    dome_table *t = three_hosts();
+    submit(t, 1, 1, 0, "h1", "done j1");
+    apply(t, "started program=1 attempt=1", "done");
+    submit(t, 12, 12, 5, "h2", "done j2");
+    g_assert_true(dome__table_program(t, 1)->plan.held);
+    is(t, 2, DOME_PROGRAM_STARTS, "h2", 12, 12);
+    apply(t, "limits program=2 priority=0", "done"); /* among equals they share */
+    g_assert_false(dome__table_program(t, 1)->plan.held);
+    dome__table_free(t);
+}
+
 static void test_lost_host(void)
 {
     dome_table *t = three_hosts();
@@ -347,6 +389,8 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/table/life", test_life);
     g_test_add_func("/table/priority", test_priority);
+    g_test_add_func("/table/lingers", test_lingers);
+    g_test_add_func("/table/one_task", test_one_task);
     g_test_add_func("/table/lost_host", test_lost_host);
     g_test_add_func("/table/once", test_once);
     g_test_add_func("/table/hosts", test_hosts);

@@ -4,6 +4,7 @@
 
 #include <glib.h>
 
+#include <limits.h>
 #include <string.h>
 
 enum { HOSTS = 4, MOST = 8 };
@@ -113,6 +114,131 @@ static void test_shrinks(void)
     c.managed.program_count = 1;
     obey(&c);
     is(&c, 0, DOME_MANAGED_RUNNING, 8);
+}
+
+/* Programs of low priority that cannot make room on a host: their number of tasks is fixed, or cannot fall far enough. They are
+ * suspended, and go on afterwards; among equals they share. */
+static void test_cannot_leave(void)
+{
+    cluster c;
+    start(&c);
+    for (int h = 1; h < HOSTS; h++)
+        c.hosts[h].use = DOME_MANAGED_CLOSED;
+    c.hosts[0].processors = 4;
+    const int least[] = {4, 3, 2};
+    for (size_t k = 0; k < G_N_ELEMENTS(least); k++) {
+        c.managed.program_count = 0;
+        memset(c.present, 0, sizeof c.present);
+        add(&c, 0, least[k], 4);
+        obey(&c);
+        is(&c, 0, DOME_MANAGED_RUNNING, 4);
+        add(&c, 5, 2, 2);
+        obey(&c);
+        is(&c, 0, least[k] > 2 ? DOME_MANAGED_SUSPENDED : DOME_MANAGED_RUNNING, least[k] > 2 ? 4 : 2);
+        is(&c, 1, DOME_MANAGED_RUNNING, 2);
+        decide(&c);
+        g_assert_cmpint(c.verbs[0], ==, DOME_MANAGE_NOTHING); /* it stays so */
+        c.programs[1].priority = 0;
+        obey(&c);
+        is(&c, 0, DOME_MANAGED_RUNNING, least[k]);
+        c.managed.program_count = 1;
+        obey(&c);
+        is(&c, 0, DOME_MANAGED_RUNNING, 4);
+    }
+}
+
+/* A program of priority gets a processor for each of its tasks; those of one task wait. If it cannot, all share. */
+static void test_goes_first(void)
+{
+    cluster c;
+    start(&c);
+    for (int p = 0; p < 3; p++)
+        add(&c, 0, 1, 1);
+    obey(&c);
+    add(&c, 5, 8, 8);
+    obey(&c);
+    is(&c, 3, DOME_MANAGED_RUNNING, 8);
+    for (int p = 0; p < 3; p++)
+        is(&c, p, DOME_MANAGED_SUSPENDED, 1);
+    c.programs[3].least = c.programs[3].most = 9;
+    obey(&c);
+    is(&c, 3, DOME_MANAGED_RUNNING, 9);
+    for (int p = 0; p < 3; p++)
+        is(&c, p, DOME_MANAGED_RUNNING, 1);
+}
+
+/* One that can neither change nor move keeps its places, or is suspended there; another goes to a free host. */
+static void test_bound(void)
+{
+    for (int bound = 0; bound < 2; bound++) {
+        cluster c;
+        char *mistake = NULL;
+        start(&c);
+        dome_topologies *t = dome__topologies_parse("[1]\ntasks=2\nhosts=h1\n", &mistake);
+        dome_managed_program *it = add(&c, 0, 3, 3);
+        it->state = DOME_MANAGED_RUNNING;
+        it->bound = bound;
+        c.present[0][0] = 2, c.present[0][1] = 1;
+        decide(&c);
+        g_assert_cmpint(c.verbs[0], ==, DOME_MANAGE_NOTHING);
+        add(&c, 5, 2, 2)->topologies = t;
+        obey(&c);
+        is(&c, 0, bound ? DOME_MANAGED_SUSPENDED : DOME_MANAGED_RUNNING, 3);
+        is(&c, 1, DOME_MANAGED_RUNNING, 2);
+        g_assert_cmpint(c.present[1][0], ==, 2);
+        g_assert_cmpint(c.present[0][0], ==, bound ? 2 : 0);
+        c.managed.program_count = 1;
+        obey(&c);
+        is(&c, 0, DOME_MANAGED_RUNNING, 3);
+        g_assert_true(!bound || (c.present[0][0] == 2 && c.present[0][1] == 1));
+        dome__topologies_free(t);
+    }
+}
+
+/* A program of priority avoids the host that a task of another cannot leave; if it needs it, the other is suspended. */
+static void test_first(void)
+{
+    cluster c;
+    start(&c);
+    for (int h = 0; h < HOSTS; h++)
+        c.hosts[h].processors = 1;
+    add(&c, 0, 2, 4)->first = 1;
+    obey(&c);
+    is(&c, 0, DOME_MANAGED_RUNNING, 4);
+    add(&c, 5, 2, 2)->home = 1;
+    obey(&c);
+    is(&c, 0, DOME_MANAGED_RUNNING, 2);
+    is(&c, 1, DOME_MANAGED_RUNNING, 2);
+    g_assert_cmpint(c.present[0][0], ==, 1);
+    g_assert_cmpint(c.present[1][0], ==, 0);
+    c.programs[1].least = c.programs[1].most = 4;
+    obey(&c);
+    is(&c, 0, DOME_MANAGED_SUSPENDED, 2);
+    is(&c, 1, DOME_MANAGED_RUNNING, 4);
+    c.managed.program_count = 1;
+    obey(&c);
+    is(&c, 0, DOME_MANAGED_RUNNING, 4);
+    g_assert_cmpint(c.present[0][0], ==, 1);
+}
+
+/* One whose daemon is away keeps what it has, and nobody is suspended for it. */
+static void test_away(void)
+{
+    cluster c;
+    start(&c);
+    for (int h = 1; h < HOSTS; h++)
+        c.hosts[h].use = DOME_MANAGED_CLOSED;
+    add(&c, 0, 2, 2);
+    obey(&c);
+    is(&c, 0, DOME_MANAGED_RUNNING, 2);
+    c.programs[0].away = c.programs[0].bound = true;
+    add(&c, 0, 2, 2);
+    obey(&c);
+    is(&c, 1, DOME_MANAGED_RUNNING, 2);
+    add(&c, 5, 2, 2);
+    obey(&c);
+    is(&c, 0, DOME_MANAGED_RUNNING, 2);
+    is(&c, 2, DOME_MANAGED_RUNNING, 2);
 }
 
 /* Among equals, processors are divided; no task moves that need not. */
@@ -276,13 +402,12 @@ static dome_managed_use use(GRand *r)
 /* What holds after each decision. */
 static void check(const cluster *c)
 {
-    int used[HOSTS] = {0}, idle = 0;
-    bool waits = false;
+    int used[HOSTS] = {0}, idle = 0, highest = INT_MIN;
     for (int p = 0; p < c->managed.program_count; p++) {
         const dome_managed_program *it = &c->programs[p];
         const bool running = it->state == DOME_MANAGED_RUNNING;
-        waits |= !running;
         if (running) {
+            highest = MAX(highest, it->priority);
             g_assert_cmpint(count(c, p), >=, it->least);
             g_assert_cmpint(count(c, p), <=, it->most);
         }
@@ -296,7 +421,9 @@ static void check(const cluster *c)
     for (int h = 0; h < HOSTS; h++)
         if (c->hosts[h].use == DOME_MANAGED_OPEN)
             idle += MAX(0, dome__host_choice_slots(&c->hosts[h], false) - used[h]);
-    g_assert_false(waits && idle > 0);
+    for (int p = 0; p < c->managed.program_count && idle > 0; p++) /* one that would take places of others alone waits */
+        g_assert_true(c->programs[p].state == DOME_MANAGED_RUNNING ||
+                      (c->programs[p].priority < highest && c->programs[p].least > idle));
 }
 
 static void test_random(void)
@@ -328,6 +455,11 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/priority/least_loaded", test_least_loaded);
     g_test_add_func("/priority/shrinks", test_shrinks);
+    g_test_add_func("/priority/cannot_leave", test_cannot_leave);
+    g_test_add_func("/priority/goes_first", test_goes_first);
+    g_test_add_func("/priority/bound", test_bound);
+    g_test_add_func("/priority/first", test_first);
+    g_test_add_func("/priority/away", test_away);
     g_test_add_func("/priority/equal", test_equal);
     g_test_add_func("/priority/topologies", test_topologies);
     g_test_add_func("/priority/owner", test_owner);
