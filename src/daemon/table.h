@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 /* Of the table's text, the orders between daemons and the lines of users. Daemons of different versions do not work together. */
-enum { DOME_DAEMON_VERSION = 3 };
+enum { DOME_DAEMON_VERSION = 4 };
 
 /* Programs that have ended and are still listed; programs of one user that have not. */
 enum { DOME_TABLE_ENDED = 100, DOME_TABLE_OF_USER = 1000 };

@@ -322,7 +322,7 @@ static void test_text(void)
         g_free(part);
     }
     g_assert_null(dome__table_read("table version=1 serial=0 next=1\nend lines=0\n", &message));
-    g_assert_cmpstr(message, ==, "it is of version 1, this is version 3");
+    g_assert_cmpstr(message, ==, "it is of version 1, this is version 4");
     g_free(message);
     g_free(again);
     g_free(text);
