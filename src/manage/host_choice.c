@@ -39,8 +39,7 @@ static double speed(const dome_room *room, int h)
 }
 
 /* How good a free host is for one more task: where the program has a task to keep, then where no other has one that cannot leave,
- * then where no other has one, then the fastest,
- * then where the program is already, then at its home, then where most room is. */
+ * then where no other has one, then the fastest, then where the program is already, then at its home, then where most room is. */
 static double score(const dome_room *room, int h, const int *present, const int *placed)
 {
     const int mine = own(present, placed, h), left = room_left(room, h);

@@ -115,7 +115,7 @@ static bool is_under(const decision *d, int p, int h)
     return d->highest[h] > program(d, p)->priority && !program(d, p)->away;
 }
 
-/* The program cannot leave hosts on which others of higher priority are. Where none is, it shares with others what there is. */
+/* Whether the program cannot leave its hosts, and one of higher priority has tasks on one of them. */
 static bool is_caught(const decision *d, int p)
 {
     bool caught = false;

@@ -22,7 +22,7 @@ typedef struct dome_omp_environment {
 /* Read at the first call. A wrong value is told in one line, and the default is used. */
 dome_omp_environment *dome__omp_environment(void);
 
-/* Before that call: another task reads the same, and tells what there is to tell. */
+/* Before dome__omp_environment: this task says nothing about wrong values, since task 0 reads the same variables. */
 void dome__omp_environment_mute(void);
 
 /* Prints them as OMP_DISPLAY_ENV asks for. */

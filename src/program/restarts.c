@@ -36,7 +36,7 @@ static void remove_here(const char *path)
     g_free(collected);
 }
 
-/* Runs the command on each host. Returns the lines of those that have not answered. */
+/* Runs the command on each host. Returns the lines of the hosts that have not answered. */
 static GPtrArray *run_there(GPtrArray *lines, const char *command, dome_deadline until)
 {
     const guint n = lines->len;

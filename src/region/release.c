@@ -351,7 +351,7 @@ static void publish_all(const dome_release *r)
             dome__release_publish(r->regions->pdata[k], DELTA);
 }
 
-/* All tasks learn who has written which units before any of them is published: a gift is not published. */
+/* All tasks learn which units each task has written before any task publishes some: a gift is not published. */
 static int exchange_with_gifts(dome_release *r, const bringing *b, const uint64_t *all, bool by_word, notices *n)
 {
     int status = exchange_more(r, b, all, longest_card(by_word), n);

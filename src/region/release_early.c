@@ -388,7 +388,7 @@ void dome__release_send(dome_release_units *units, int rank, uint8_t word, const
     dome__delta_free(delta);
 }
 
-/* Those that were sent may become hot; this task alone has those that are not sent at all. */
+/* The task may write on units that it has sent (they may become hot), and gifts, which it alone has. */
 static bool keeps_right(const dome_release_units *u, uint64_t unit)
 {
     return u->state[unit] & SENT || u->marks[unit] & GIFT;

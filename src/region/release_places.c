@@ -66,8 +66,8 @@ static void known_free(gpointer data)
     g_free(k);
 }
 
-/* A place with what was written on the way to it, as a place of its own: a function may be called for one array after the other.
- */
+/* The place together with what all tasks wrote before they came to it. A function that is called for one array after the other
+ * has one place, and as many ways to it as there are arrays. */
 static uint64_t way_to(const dome_release *r, uint64_t place)
 {
     const uint64_t *written = r->alike.written;
@@ -112,8 +112,7 @@ static bool misleads(const habit *h)
     return h && h->vain * PART > MAX(h->opened, LEAST_OPENED);
 }
 
-/* What is to be expected behind this task's place: what was there the last time; if that misleads, what was there when the task
- * came to it in the same way. */
+/* What this task did behind its place the last time. If that misleads: what it did when it came to the place in the same way. */
 static habit *habit_now(const dome_release *r)
 {
     habit *h = habit_of(r, r->place), *same_way = misleads(h) ? habit_of(r, way_to(r, r->place)) : NULL;

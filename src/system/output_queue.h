@@ -34,7 +34,7 @@ size_t dome__output_queue_written(dome_output_queue *queue);
 /* Bytes written and bytes not yet written. */
 size_t dome__output_queue_total(dome_output_queue *queue);
 
-/* All text that waits is to be on the disk as soon as it is written. Never blocks: the bell tells. */
+/* Text that waits is written, and then brought to the disk. Returns at once; the bell tells when both are done. */
 void dome__output_queue_sync(dome_output_queue *queue);
 
 /* Bytes written that are on the disk, as far as a caller has asked for it. */
