@@ -165,7 +165,7 @@ static void share_with(dome_release *r, const wish *w, int rank)
 }
 
 /* The units are of one region. One that cannot be read is fetched when it is accessed. */
-static void read_units(dome_release *r, dome_release_units *u, const GArray *units, bool sure)
+static void read_units(dome_release *r, dome_release_units *u, const GArray *units)
 {
     GArray *left = dome__release_peek(u, g_array_copy(dome__unconst(units))), *come = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     pthread_mutex_lock(&r->lock);
@@ -178,7 +178,7 @@ static void read_units(dome_release *r, dome_release_units *u, const GArray *uni
         u->state[unit] |= VALID;
         g_array_append_val(come, unit);
     }
-    dome__release_open_fetched(u, come, sure);
+    dome__release_allow_all(u, come, DOME_ACCESS_READ);
     r->fetched += come->len;
     pthread_mutex_unlock(&r->lock);
     g_array_unref(come);
@@ -208,7 +208,7 @@ static int tell_wishes(dome_release *r, const GArray *own, bool *any)
     return status;
 }
 
-int dome__release_read_ahead(dome_release *release, const GArray *keys, bool sure)
+int dome__release_read_ahead(dome_release *release, const GArray *keys)
 {
     dome_release *r = release;
     bool any = false;
@@ -220,7 +220,7 @@ int dome__release_read_ahead(dome_release *release, const GArray *keys, bool sur
         uint64_t unit;
         dome_release_units *u = units_of(r, g_array_index(own, wish, k).key, &unit);
         GArray *units = units_of_wishes(own, &k);
-        read_units(r, u, units, sure);
+        read_units(r, u, units);
         g_array_unref(units);
     }
     if (!status && any)

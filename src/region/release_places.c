@@ -136,28 +136,13 @@ void dome__release_open_ahead(dome_release_units *units, uint64_t unit)
     g_array_append_val(units->setup.release->foreseen, key);
 }
 
-static void note_needed(const dome_release_units *u, uint64_t unit)
+void dome__release_note_asked(dome_release_units *units, const GArray *which)
 {
-    const uint64_t key = key_of(u, unit);
-    u->marks[unit] &= (uint8_t)~UNSURE;
-    if (u->writers)
-        g_array_append_val(u->setup.release->asked, key);
-}
-
-void dome__release_note_asked(dome_release_units *units, const GArray *which, uint64_t accessed)
-{
-    for (guint k = 0; k < which->len; k++)
-        if (k < accessed)
-            note_needed(units, g_array_index(which, uint64_t, k));
-        else
-            units->marks[g_array_index(which, uint64_t, k)] |= UNSURE;
+    for (guint k = 0; units->writers && k < which->len; k++) {
+        const uint64_t key = key_of(units, g_array_index(which, uint64_t, k));
+        g_array_append_val(units->setup.release->asked, key);
+    }
     units->setup.release->fetched += which->len;
-}
-
-void dome__release_note_sure(dome_release_units *units, uint64_t unit)
-{
-    if (units->marks[unit] & UNSURE)
-        note_needed(units, unit);
 }
 
 /* Adds keys to ascending ones. */
@@ -207,7 +192,6 @@ static void foresee(dome_release *r)
         dome_release_units *u = units_of(r, key, &unit);
         if (!u || !is_valid(u, unit) || is_private(u, unit) || u->state[unit] & (DIRTY | PINNED | HOT))
             continue;
-        dome__release_note_sure(u, unit);
         dome__release_begin_write(u, unit);
         u->state[unit] &= (uint32_t) ~(UNTOUCHED | MISSED);
         g_array_append_val(r->foreseen, key);
@@ -215,55 +199,41 @@ static void foresee(dome_release *r)
     allow_keys(r, r->foreseen, before, DOME_ACCESS_WRITE);
 }
 
-/* Of the next region, the units of these that this task lacks. */
-static GArray *lacking(const dome_release *r, const GArray *keys, guint *next, dome_release_units **of)
+/* Of the next region, the units that are fetched behind this place and that this task lacks. */
+static GArray *lacking(const dome_release *r, const habit *h, guint *next, dome_release_units **of)
 {
     GArray *wanted = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-    const uint64_t region = g_array_index(keys, uint64_t, *next) >> UNIT_BITS;
-    for (; *next < keys->len && g_array_index(keys, uint64_t, *next) >> UNIT_BITS == region; ++*next) {
+    const uint64_t region = g_array_index(h->fetched, uint64_t, *next) >> UNIT_BITS;
+    for (; *next < h->fetched->len && g_array_index(h->fetched, uint64_t, *next) >> UNIT_BITS == region; ++*next) {
         uint64_t unit;
-        const dome_release_units *u = *of = units_of(r, g_array_index(keys, uint64_t, *next), &unit);
+        const dome_release_units *u = *of = units_of(r, g_array_index(h->fetched, uint64_t, *next), &unit);
         if (u && !is_valid(u, unit))
             g_array_append_val(wanted, unit);
     }
     return wanted;
 }
 
-/* Of what was fetched behind a place only that stays known which this task has already: of it nothing can be told. */
-static void doubt(dome_release *r, habit *h)
-{
-    guint kept = 0;
-    for (guint k = 0; k < h->fetched->len; k++) {
-        const uint64_t key = g_array_index(h->fetched, uint64_t, k);
-        uint64_t unit;
-        const dome_release_units *u = units_of(r, key, &unit);
-        if (u && is_valid(u, unit) && !is_unsure(u, unit))
-            g_array_index(h->fetched, uint64_t, kept++) = key;
-    }
-    r->habit_keys -= h->fetched->len - kept;
-    g_array_set_size(h->fetched, kept);
-}
-
-/* Whether units that are fetched together may be read this time. Now and then they are shut, and faults tell which are read. */
+/* Whether units are fetched together this time. Now and then they are forgotten, and faults tell which are still read. */
 static bool trusts(dome_release *r, habit *h)
 {
     if (++h->visits <= h->trust)
         return true;
     h->visits = 0;
     h->trust = MIN(2 * h->trust, MOST_TRUST);
-    doubt(r, h);
+    r->habit_keys -= h->fetched->len;
+    g_array_set_size(h->fetched, 0);
     return false;
 }
 
 /* The lock is held, and let go while units come. */
-static void fetch_known(dome_release *r, const GArray *keys, bool sure)
+static void fetch_known(dome_release *r, const habit *h)
 {
-    for (guint k = 0; k < keys->len;) {
+    for (guint k = 0; k < h->fetched->len;) {
         dome_release_units *u = NULL;
-        GArray *wanted = lacking(r, keys, &k, &u);
+        GArray *wanted = lacking(r, h, &k, &u);
         if (wanted->len > 0) {
             pthread_mutex_unlock(&r->lock);
-            dome__release_fetch(u, wanted, sure);
+            dome__release_fetch(u, wanted);
             pthread_mutex_lock(&r->lock);
             r->fetched += wanted->len;
         }
@@ -284,21 +254,20 @@ int dome__release_fetch_ahead(dome_release *release)
     int status = DOME_OK;
     pthread_mutex_lock(&r->lock);
     habit *h = habit_now(r);
-    const bool together = fetch_together(r), any = h && h->fetched->len > 0;
-    GArray *keys = any ? g_array_copy(h->fetched) : together ? g_array_new(FALSE, FALSE, sizeof(uint64_t)) : NULL;
-    const bool sure = !any || trusts(r, h);
-    if (together) {
+    if (h && (h->fetched->len == 0 || !trusts(r, h)))
+        h = NULL;
+    if (fetch_together(r)) {
+        GArray *keys = h ? g_array_copy(h->fetched) : g_array_new(FALSE, FALSE, sizeof(uint64_t));
         pthread_mutex_unlock(&r->lock);
-        status = dome__release_read_ahead(r, keys, sure);
+        status = dome__release_read_ahead(r, keys);
         pthread_mutex_lock(&r->lock);
+        g_array_unref(keys);
     }
-    if (any && status == DOME_OK) {
-        fetch_known(r, keys, sure);
+    if (h && status == DOME_OK) {
+        fetch_known(r, h);
         foresee(r);
     }
     pthread_mutex_unlock(&r->lock);
-    if (keys)
-        g_array_unref(keys);
     return status;
 }
 
@@ -424,7 +393,7 @@ static void fetch_moving(dome_release *r, const GArray *moving)
         pthread_mutex_unlock(&r->lock);
         wanted = dome__release_peek(u, wanted);
         if (wanted->len > 0)
-            dome__release_fetch(u, wanted, true);
+            dome__release_fetch(u, wanted);
         g_array_unref(wanted);
     }
 }

@@ -45,7 +45,6 @@ enum {
 enum {
     OLD_USED = 1, /* `old` is not all zeros any more */
     REFUSED = 4,  /* it could not be a gift */
-    UNSURE = 8,   /* fetched with others, and shut: the first access tells that it is needed behind this place */
     GIFT = 2      /* this task, which has written it, is to become its home in this barrier without sending what has changed */
 };
 
@@ -155,7 +154,6 @@ struct dome_release_units {
     uint64_t moved_first, moved_end; /* homes of some units between these have moved; 0, 0: none */
     GArray *pinned;                  /* uint64_t: units with this state */
     uint64_t next;                   /* the unit behind those that the last fault brought */
-    uint64_t opened, openings;       /* the one behind those UNSURE ones that were opened last; so many faults in a row did so */
     uint16_t *streaks;               /* by unit: faults up to the unit before (release_units.c) */
     GHashTable *readers;             /* at homes: GArray of reader by unit */
     GArray *dirty, *written;         /* uint64_t: units with these states */
@@ -220,11 +218,6 @@ static inline bool is_private(const dome_release_units *u, uint64_t unit)
     return !(u->state[unit] & SHARED) && is_home(u, unit);
 }
 
-static inline bool is_unsure(const dome_release_units *u, uint64_t unit)
-{
-    return u->marks[unit] & UNSURE && !is_home(u, unit) && (u->state[unit] & (VALID | PINNED)) == VALID;
-}
-
 static inline bool has_before(const dome_release_units *u, uint64_t unit)
 {
     return u->state[unit] & (is_home(u, unit) ? KEPT : DIRTY | CLEAN);
@@ -269,9 +262,6 @@ void dome__release_allow(const dome_release_units *units, uint64_t first, uint64
 
 /* The same to units in ascending order, by runs: each is a system call. */
 void dome__release_allow_all(const dome_release_units *units, const GArray *which, dome_access access);
-
-/* Units that have been fetched may be read, or (sure: false) are UNSURE. */
-void dome__release_open_fetched(dome_release_units *units, const GArray *which, bool sure);
 
 /* The unit may be written from now on. */
 void dome__release_begin_write(dome_release_units *units, uint64_t unit);
@@ -338,8 +328,8 @@ enum { DOME_RELEASE_STREAK = 8 };
 
 /* ---- accesses (release_units.c); the lock is not held ---- */
 
-/* Fetches units of which this task has no valid copy. They may be read then, or (sure: false) are UNSURE. */
-void dome__release_fetch(dome_release_units *units, const GArray *wanted, bool sure);
+/* Fetches units of which this task has no valid copy. They may be read then. */
+void dome__release_fetch(dome_release_units *units, const GArray *wanted);
 
 /* Units that others have written and that must be readable are fetched. */
 void dome__release_refresh(dome_release *release);
@@ -355,7 +345,7 @@ GArray *dome__release_peek(dome_release_units *units, GArray *wanted);
 
 /* The same of units, by keys in ascending order, of which this task then has copies, as by dome__release_fetch. Collective, and
  * returns a status. */
-int dome__release_read_ahead(dome_release *release, const GArray *keys, bool sure);
+int dome__release_read_ahead(dome_release *release, const GArray *keys);
 
 /* ---- what others ask for (release_serve.c); the lock is held ---- */
 
@@ -430,14 +420,9 @@ void dome__release_places_end(dome_release *release);
 /* The unit may be written from now on, though there was no fault. If it has not changed at the next barrier, it was not. */
 void dome__release_open_ahead(dome_release_units *units, uint64_t unit);
 
-/* There was a fault to write a unit of memory at a program's own addresses. */
+/* There was a fault to write a unit of memory at a program's own addresses, or an access to units that this task lacked. */
 void dome__release_note_begun(dome_release_units *units, uint64_t unit);
-
-/* An access needs units that this task lacks: the first so many. The others are UNSURE. */
-void dome__release_note_asked(dome_release_units *units, const GArray *which, uint64_t accessed);
-
-/* An access needs the unit, if it was UNSURE. */
-void dome__release_note_sure(dome_release_units *units, uint64_t unit);
+void dome__release_note_asked(dome_release_units *units, const GArray *which);
 
 /* The unit may be written without a fault from the next interval on; false: there are too many such units. */
 bool dome__release_heat(dome_release *release, uint64_t key);

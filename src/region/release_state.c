@@ -54,19 +54,6 @@ void dome__release_allow_all(const dome_release_units *units, const GArray *whic
     }
 }
 
-void dome__release_open_fetched(dome_release_units *units, const GArray *which, bool sure)
-{
-    GArray *open = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-    for (guint k = 0; k < which->len; k++) {
-        const uint64_t unit = g_array_index(which, uint64_t, k);
-        units->marks[unit] = (uint8_t)((units->marks[unit] & ~UNSURE) | (sure ? 0 : UNSURE));
-        if (!is_unsure(units, unit))
-            g_array_append_val(open, unit);
-    }
-    dome__release_allow_all(units, open, DOME_ACCESS_READ);
-    g_array_unref(open);
-}
-
 void dome__release_protect_all(const dome_release_units *units, const GArray *which)
 {
     GArray *touched = g_array_new(FALSE, FALSE, sizeof(uint64_t));

@@ -177,7 +177,7 @@ static void fetch(dome_release_units *u, const GArray *units)
     g_array_unref(wanted);
 }
 
-void dome__release_fetch(dome_release_units *units, const GArray *wanted, bool sure)
+void dome__release_fetch(dome_release_units *units, const GArray *wanted)
 {
     GArray *come = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     fetch(units, wanted);
@@ -185,7 +185,7 @@ void dome__release_fetch(dome_release_units *units, const GArray *wanted, bool s
     for (guint k = 0; k < wanted->len; k++) /* one may have been dropped meanwhile */
         if (is_valid(units, g_array_index(wanted, uint64_t, k)))
             g_array_append_val(come, g_array_index(wanted, uint64_t, k));
-    dome__release_open_fetched(units, come, sure);
+    dome__release_allow_all(units, come, DOME_ACCESS_READ);
     pthread_mutex_unlock(&units->setup.release->lock);
     g_array_unref(come);
 }
@@ -195,7 +195,7 @@ void dome__release_fetch(dome_release_units *units, const GArray *wanted, bool s
 /* The right that a unit's state is for. A unit that was dropped meanwhile has none: the access faults once more. */
 static dome_access right_of(const dome_release_units *u, uint64_t unit)
 {
-    if (!is_valid(u, unit) || is_unsure(u, unit))
+    if (!is_valid(u, unit))
         return DOME_ACCESS_NONE;
     return u->state[unit] & DIRTY || is_private(u, unit) ? DOME_ACCESS_WRITE : DOME_ACCESS_READ;
 }
@@ -209,7 +209,6 @@ static void begin_write(dome_release_units *u, uint64_t unit, writing writes)
     if (!is_valid(u, unit) || u->state[unit] & DIRTY || is_private(u, unit))
         return;
     if (writes == AHEAD || (writes == FILL && is_fresh(u, unit))) {
-        dome__release_note_sure(u, unit);
         dome__release_open_ahead(u, unit);
     } else if (writes == ALL) {
         dome__release_note_begun(u, unit);
@@ -217,16 +216,14 @@ static void begin_write(dome_release_units *u, uint64_t unit, writing writes)
     }
 }
 
-/* Accessed: so many of them, from the first one on. By runs: each is a system call. */
-static void give_rights(dome_release_units *u, uint64_t first, uint64_t count, uint64_t accessed, writing writes)
+/* By runs: each is a system call. */
+static void give_rights(dome_release_units *u, uint64_t first, uint64_t count, writing writes)
 {
     pthread_mutex_lock(&u->setup.release->lock);
     for (uint64_t k = first; k < first + count; k++) {
-        if (k < first + accessed)
-            dome__release_note_sure(u, k);
         if (writes != NONE)
             begin_write(u, k, k == first ? ALL : writes);
-        if (k < first + accessed && is_valid(u, k))
+        if (is_valid(u, k) && (k == first || writes != AHEAD))
             dome__release_note_access(u, k);
     }
     for (uint64_t k = first, end; k < first + count; k = end) {
@@ -239,21 +236,18 @@ static void give_rights(dome_release_units *u, uint64_t first, uint64_t count, u
     pthread_mutex_unlock(&u->setup.release->lock);
 }
 
-static void want_units(dome_release_units *u, uint64_t first, uint64_t count, uint64_t accessed, writing writes)
+static void want_units(dome_release_units *u, uint64_t first, uint64_t count, writing writes)
 {
     GArray *wanted = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-    uint64_t needed = 0;
     pthread_mutex_lock(&u->setup.release->lock);
     for (uint64_t k = first; k < first + count; k++)
-        if (!is_valid(u, k)) {
+        if (!is_valid(u, k))
             g_array_append_val(wanted, k);
-            needed += k < first + accessed;
-        }
-    dome__release_note_asked(u, wanted, needed);
+    dome__release_note_asked(u, wanted);
     pthread_mutex_unlock(&u->setup.release->lock);
     fetch(u, wanted);
     g_array_unref(wanted);
-    give_rights(u, first, count, accessed, writes);
+    give_rights(u, first, count, writes);
 }
 
 /* ---- several units for one fault ---- */
@@ -331,20 +325,6 @@ static bool opens_ahead(const dome_release_units *u)
     return u->writers && !(r->sections && r->sections->entered);
 }
 
-/* So many units from this one on that are UNSURE, and are opened together: one alone, until it is clear that the task goes
- * through all of them. The lock is held. */
-static uint64_t unsure_from(dome_release_units *u, uint64_t unit)
-{
-    enum { ALONE = 8, MOST_TOGETHER = 16 };
-    uint64_t count = 1;
-    u->openings = unit == u->opened ? u->openings + 1 : 0;
-    const uint64_t most = u->openings < ALONE ? 1 : MOST_TOGETHER;
-    while (count < most && unit + count < u->setup.units && is_unsure(u, unit + count))
-        count++;
-    u->opened = unit + count;
-    return count;
-}
-
 /* The next units will be like these. */
 static void note_streak(dome_release_units *u, uint64_t unit, uint64_t count, bool valid, streak before)
 {
@@ -353,34 +333,6 @@ static void note_streak(dome_release_units *u, uint64_t unit, uint64_t count, bo
     u->next = valid ? u->next : unit + count;
     put_streak(u, unit + count, valid, (streak){before.faults + 1, !(u->marks[last] & OLD_USED) && u->state[last] & DIRTY});
     pthread_mutex_unlock(&u->setup.release->lock);
-}
-
-/* Opens what a fault to read a unit that is UNSURE tells of. */
-static bool open_unsure(dome_release_units *u, uint64_t unit)
-{
-    pthread_mutex_lock(&u->setup.release->lock);
-    const uint64_t count = is_unsure(u, unit) ? unsure_from(u, unit) : 0;
-    pthread_mutex_unlock(&u->setup.release->lock);
-    if (count > 0)
-        want_units(u, unit, count, count, NONE);
-    return count > 0;
-}
-
-/* Opens, or fetches, what a fault tells of. */
-static void open_units(dome_release_units *u, uint64_t unit, bool write)
-{
-    pthread_mutex_lock(&u->setup.release->lock);
-    const bool ahead = write && opens_ahead(u), valid = is_valid(u, unit) && !is_private(u, unit),
-               runs = !valid || (ahead && is_shut(u, unit));
-    const streak before = streak_at(u, unit, valid);
-    const uint64_t count = runs ? run_from(u, unit, before) : 1;
-    pthread_mutex_unlock(&u->setup.release->lock);
-    if (count > 1)
-        want_units(u, unit, count, 1, ahead ? (valid ? AHEAD : FILL) : NONE);
-    if (count == 1 || (write && !is_private(u, unit) && !ahead))
-        want_units(u, unit, 1, 1, write ? ALL : NONE);
-    if (runs)
-        note_streak(u, unit, count, valid, before);
 }
 
 /* What the home writes goes to nobody at once: a turn is a first store behind a barrier. */
@@ -392,8 +344,18 @@ static void fault(void *ctx, size_t offset, bool write)
     dome__unit_writes_touch(u->writes, offset, write);
     if (write && is_home(u, unit))
         dome__unit_writes_turn(u->writes, unit);
-    if (write || !open_unsure(u, unit))
-        open_units(u, unit, write);
+    pthread_mutex_lock(&u->setup.release->lock);
+    const bool ahead = write && opens_ahead(u), valid = is_valid(u, unit) && !is_private(u, unit),
+               runs = !valid || (ahead && is_shut(u, unit));
+    const streak before = streak_at(u, unit, valid);
+    const uint64_t count = runs ? run_from(u, unit, before) : 1;
+    pthread_mutex_unlock(&u->setup.release->lock);
+    if (count > 1)
+        want_units(u, unit, count, ahead ? (valid ? AHEAD : FILL) : NONE);
+    if (count == 1 || (write && !is_private(u, unit) && !ahead))
+        want_units(u, unit, 1, write ? ALL : NONE);
+    if (runs)
+        note_streak(u, unit, count, valid, before);
     dome__region_fault_end(&stop, write);
 }
 
@@ -401,9 +363,8 @@ void dome__release_units_want(dome_release_units *units, uint64_t first, uint64_
 {
     const uint64_t size = units->setup.unit;
     const dome_region_stop stop = dome__region_stop_begin(units->setup.release->env, units->figures);
-    const uint64_t count = bytes > 0 ? (first + bytes - 1) / size - first / size + 1 : 0;
-    if (count > 0)
-        want_units(units, first / size, count, count, write ? ALL : NONE);
+    if (bytes > 0)
+        want_units(units, first / size, (first + bytes - 1) / size - first / size + 1, write ? ALL : NONE);
     dome__region_stop_end(&stop);
 }
 
@@ -430,7 +391,7 @@ void dome__release_refresh(dome_release *release)
         dome_release_units *u = release->regions->pdata[n];
         for (guint k = 0; u && k < u->pinned->len; k++)
             if (!is_valid(u, g_array_index(u->pinned, uint64_t, k)))
-                want_units(u, g_array_index(u->pinned, uint64_t, k), 1, 1, NONE);
+                want_units(u, g_array_index(u->pinned, uint64_t, k), 1, NONE);
     }
 }
 
