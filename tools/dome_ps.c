@@ -297,7 +297,7 @@ int dome__command_ps(int argc, char **argv)
         dome__command_fail(1, "ps: no domed runs on this host, root's or your own; domed & starts yours");
     if (submitted)
         return 0;
-    GPtrArray *reports = dome__running();
+    GPtrArray *reports = dome__running(NULL);
     add_others(reports);
     GPtrArray *all = argc > 1 ? meant_by(reports, argv + 1) : g_ptr_array_ref(reports);
     if (json)

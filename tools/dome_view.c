@@ -59,7 +59,7 @@ static void clear_running(void *data)
 static GArray *list_running(int pid)
 {
     char *word = g_strdup_printf("%d", pid);
-    GPtrArray *reports = dome__running(), *meant = pid ? dome__running_meant(reports, word) : g_ptr_array_ref(reports);
+    GPtrArray *reports = dome__running(NULL), *meant = pid ? dome__running_meant(reports, word) : g_ptr_array_ref(reports);
     GArray *all = g_array_new(FALSE, FALSE, sizeof(running)), *alone = dome__control_socket_list(DOME_CONTROL_VIEW);
     g_array_set_clear_func(all, clear_running);
     for (guint k = 0; k < meant->len; k++) {

@@ -13,9 +13,9 @@ static void free_report(void *report)
     dome__report_free(report);
 }
 
-GPtrArray *dome__running(void)
+GPtrArray *dome__running(guint *silent)
 {
-    GPtrArray *texts = dome__report_ask_all(), *all = g_ptr_array_new_with_free_func(free_report);
+    GPtrArray *texts = dome__report_ask_all(silent), *all = g_ptr_array_new_with_free_func(free_report);
     for (guint i = 0; i < texts->len; i++) {
         dome_report *report = dome__report_parse(texts->pdata[i]);
         if (report)
@@ -70,17 +70,20 @@ GPtrArray *dome__running_meant(const GPtrArray *all, const char *word)
     return meant;
 }
 
-/* Seconds in which a process may become a Dome program. */
-static const double STARTING = 2;
+/* Seconds in which a process may become a Dome program; in which a hub that is busy may answer. */
+static const double STARTING = 2, ANSWERING = 15;
 
 GPtrArray *dome__running_find(const char *word, GPtrArray **all)
 {
-    const dome_deadline until = dome__deadline_in(STARTING);
+    const dome_deadline started = dome__deadline_in(STARTING), answered = dome__deadline_in(ANSWERING);
     const int pid = dome__running_pid(word);
     for (;;) {
-        *all = dome__running();
+        guint silent = 0;
+        *all = dome__running(&silent);
         GPtrArray *meant = dome__running_meant(*all, word);
-        if (meant->len || !pid || kill(pid, 0) != 0 || dome__deadline_passed(until))
+        const bool may_start = pid && kill(pid, 0) == 0 && !dome__deadline_passed(started),
+                   may_answer = silent > 0 && !dome__deadline_passed(answered);
+        if (meant->len || !(may_start || may_answer))
             return meant;
         g_ptr_array_unref(meant);
         g_ptr_array_unref(*all);

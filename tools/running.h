@@ -6,8 +6,9 @@
 
 #include <glib.h>
 
-/* The reports of the hubs on this host about their programs: dome_report, g_ptr_array_unref'd. */
-GPtrArray *dome__running(void);
+/* The reports of the hubs on this host about their programs: dome_report, g_ptr_array_unref'd. *silent, unless NULL: so many more
+ * hubs have not answered in time. */
+GPtrArray *dome__running(guint *silent);
 
 /* The programs that a word names: by the name of the program's file, or by the pid of its hub or of one of its tasks on this
  * host. If there is none, those that the process with this pid has started, as a shell's $! is the pid of a supervisor, of `dome
@@ -16,7 +17,7 @@ GPtrArray *dome__running(void);
 GPtrArray *dome__running_meant(const GPtrArray *all, const char *word);
 
 /* The same of those that run on this host. If the word is the pid of a process of this user, it may just be starting: waits for
- * some seconds until it is one. *all: to be freed last. */
+ * some seconds until it is one. Hubs that are busy are asked again. *all: to be freed last. */
 GPtrArray *dome__running_find(const char *word, GPtrArray **all);
 
 /* The pid that the word is; 0: it is none. */

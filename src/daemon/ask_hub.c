@@ -56,7 +56,7 @@ static char *answer_of(const dome_report *report)
 
 static char *ask(int hub)
 {
-    GPtrArray *texts = dome__report_ask_all();
+    GPtrArray *texts = dome__report_ask_all(NULL);
     char *answer = NULL;
     for (guint i = 0; i < texts->len && !answer; i++) {
         dome_report *report = dome__report_parse(texts->pdata[i]);

@@ -66,8 +66,8 @@ static void known_free(gpointer data)
     g_free(k);
 }
 
-/* The place together with what all tasks wrote before they came to it. A function that is called for one array after the other
- * has one place, and as many ways to it as there are arrays. */
+/* The place, and what all tasks wrote before they came to it. If a function is called for each of some arrays, tasks come to its
+ * place in as many ways. */
 static uint64_t way_to(const dome_release *r, uint64_t place)
 {
     const uint64_t *written = r->alike.written;

@@ -247,7 +247,7 @@ static GString *read_all(int fd)
     return good ? text : NULL;
 }
 
-GPtrArray *dome__report_ask_all(void)
+GPtrArray *dome__report_ask_all(guint *silent)
 {
     GPtrArray *texts = g_ptr_array_new_with_free_func(g_free);
     GArray *hubs = dome__control_socket_connect_all(DOME_CONTROL_REPORT);
@@ -256,6 +256,8 @@ GPtrArray *dome__report_ask_all(void)
         if (text)
             g_ptr_array_add(texts, g_string_free(text, FALSE));
     }
+    if (silent)
+        *silent = hubs->len - texts->len;
     g_array_unref(hubs);
     return texts;
 }

@@ -59,8 +59,9 @@ void dome__report_free(dome_report *report);
 
 /* ---- the asking side ---- */
 
-/* The texts of all hubs of this user on this host, lowest pid first. */
-GPtrArray *dome__report_ask_all(void);
+/* The texts of all hubs of this user on this host, lowest pid first. *silent, unless NULL: so many more have not answered in
+ * time. */
+GPtrArray *dome__report_ask_all(guint *silent);
 
 /* The text of a hub on another host; address: a dome_hub_address as text. NULL if it does not answer; with *message (g_free'd) if
  * its answer was not the hub's. */

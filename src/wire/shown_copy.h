@@ -1,5 +1,5 @@
-/* A copy of what has been shown, in a file beside the output. It outlives the host. A run that goes on elsewhere and appends to
- * the same output reads it, and shows nothing twice.
+/* A copy of what has been shown, in a file beside the output. It outlives the host. A run that goes on elsewhere reads it,
+ * appends to the same output, and shows nothing twice.
  *
  * The file has numbers of 64 bits, least byte first, so a host of any kind can read it. It begins with a page for the state; then
  * each task has its part. What one writer interrupts is never worse than lines that are shown twice or said to differ. */

@@ -110,7 +110,7 @@ static char *text_of(void *ctx)
 
 static bool answered(const char *text)
 {
-    GPtrArray *texts = dome__report_ask_all();
+    GPtrArray *texts = dome__report_ask_all(NULL);
     bool found = false;
     for (guint i = 0; i < texts->len; i++)
         found |= strcmp(texts->pdata[i], text) == 0;
