@@ -177,7 +177,9 @@ def stopped_and_resumed():
     """All processes of the tasks stop, and the result is that of an undisturbed program."""
     expected = undisturbed()
     with Daemon() as d:
-        number = d.submit("-n", "3", "-o", "out", ELASTIC, STEPS, "20")
+        os.mkdir(d.work + "/marks")
+        open(d.work + "/marks/slow", "w").close()
+        number = d.submit("-n", "3", "-o", "out", ELASTIC, STEPS, "300", "-", d.work + "/marks", "hurries")
         d.wait_state(number, "runs")
         wait_until(lambda: len(states(d)) >= 3, "its tasks")
         worst = 0
@@ -191,6 +193,7 @@ def stopped_and_resumed():
             check(states(d).count("T") == 3, "states a while later: %s" % states(d))
             d.run("resume", number)
             check("T" not in states(d), "states: %s" % states(d))
+        os.unlink(d.work + "/marks/slow")
         status, out, err = d.run("attach", number)
         check(out == expected, "other output: %r instead of %r; %s" % (out, expected, err))
         return "stopped after %.3f s at most" % worst
