@@ -173,13 +173,19 @@ def states(d):
     return [p.state for p in d.processes() if p.name == "elastic"]
 
 
+def submit_slow(d, *words):
+    """A program that goes on in long steps until a file is removed, whatever else the machine does: the number, and the file."""
+    os.mkdir(d.work + "/marks")
+    slow = d.work + "/marks/slow"
+    open(slow, "w").close()
+    return d.submit(*words, ELASTIC, STEPS, "300", "-", d.work + "/marks", "hurries"), slow
+
+
 def stopped_and_resumed():
     """All processes of the tasks stop, and the result is that of an undisturbed program."""
     expected = undisturbed()
     with Daemon() as d:
-        os.mkdir(d.work + "/marks")
-        open(d.work + "/marks/slow", "w").close()
-        number = d.submit("-n", "3", "-o", "out", ELASTIC, STEPS, "300", "-", d.work + "/marks", "hurries")
+        number, slow = submit_slow(d, "-n", "3", "-o", "out")
         d.wait_state(number, "runs")
         wait_until(lambda: len(states(d)) >= 3, "its tasks")
         worst = 0
@@ -193,7 +199,7 @@ def stopped_and_resumed():
             check(states(d).count("T") == 3, "states a while later: %s" % states(d))
             d.run("resume", number)
             check("T" not in states(d), "states: %s" % states(d))
-        os.unlink(d.work + "/marks/slow")
+        os.unlink(slow)
         status, out, err = d.run("attach", number)
         check(out == expected, "other output: %r instead of %r; %s" % (out, expected, err))
         return "stopped after %.3f s at most" % worst
@@ -221,11 +227,12 @@ def daemon_killed():
     """Programs go on without the daemon; the next one knows what has become of them, and gives orders to them."""
     expected = undisturbed()
     with Daemon() as d:
-        ends = d.submit("-o", "ends", "sh", "-c", "sleep 0.5; exit 7")
-        goes = d.submit("-n", "3", "--min", "2", "-o", "goes", ELASTIC, STEPS, "20")
+        ends = d.submit("-o", "ends", "sh", "-c", "until [ -e %s/end ]; do sleep 0.1; done; exit 7" % d.work)
+        goes, slow = submit_slow(d, "-n", "3", "--min", "2", "-o", "goes")
         for number in ends, goes:
             d.wait_state(number, "runs")
         d.kill()
+        open(d.work + "/end", "w").close()
         wait_until(lambda: not [p for p in d.processes() if p.name == "sh"], "the first to end")
         time.sleep(0.2)
         d.start()
@@ -237,6 +244,7 @@ def daemon_killed():
         d.start()
         check(d.program(goes)["state"] == "stopped", "%s" % d.program(goes))
         d.run("resume", goes)
+        os.unlink(slow)
         check(d.run("attach", goes)[1] == expected, "other output: %r" % d.output("goes"))
         for _ in range(20):
             d.kill()
@@ -376,8 +384,8 @@ def without_daemon():
     with Run([ELASTIC, STEPS, "0", "-", "--dome-transport", "self"]) as run:
         check(run.wait() == 0, run.errors())
         expected = run.output()
-    with Run([harness.DOME, "run", "-n", "3", "--restarts", "3", "--on-loss", "heal", ELASTIC, STEPS, "20", "-", "%MARKS%", "--dome-timeout", "4"],
-             {"PVM_ALLOW_ROOT": "1"}) as run:
+    with Run([harness.DOME, "run", "-n", "3", "--restarts", "3", "--on-loss", "heal", ELASTIC, STEPS, "300", "-", "%MARKS%", "hurries", "--dome-timeout", "4"],
+             {"PVM_ALLOW_ROOT": "1"}, marks=["slow"]) as run:
         harness.reach(run, 5)
         order = lambda *words: harness.subprocess.run([harness.DOME, *words], env=env, stdout=harness.subprocess.PIPE, stderr=harness.subprocess.PIPE, timeout=60)
         pid = str(run.pid)
@@ -398,6 +406,7 @@ def without_daemon():
         check(harness.step_of(run) <= step + 3, "it went on from step %d to %d" % (step, harness.step_of(run)))
         done = order("resume", pid)
         check(done.returncode == 0, "%s" % done)
+        os.unlink(run.marks + "/slow")
         check(run.wait() == 0, run.errors())
         check(run.output().splitlines()[-1] == expected.splitlines()[-1], "other output: %r" % run.output())
 
