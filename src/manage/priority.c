@@ -190,8 +190,8 @@ static void place(decision *d, int p)
         if (wish && (wanted < it->least || wanted > it->most))
             continue;
         const int least = least_of(it, wish);
-        const bool barred = bar(d, p, wanted < least);
-        if (place_exactly(d, p, wanted, wish))
+        const bool barred = bar(d, p, wanted < least || d->room.shared);
+        if (place_exactly(d, p, wanted, wish) || d->room.shared)
             return;
         bar(d, p, false);
         if (barred && place_exactly(d, p, least, wish))
@@ -300,10 +300,17 @@ static void secure(decision *d, int from, int to)
     }
 }
 
-/* Returns how many programs run. */
-static int place_all(decision *d)
+/* A program for which no processor is idle shares processors with what others do there. */
+static void place_beside_loads(decision *d)
 {
-    int running = 0, first = 0;
+    for (int k = 0; k < d->cluster->program_count; k++)
+        if (!d->counts[d->order[k]])
+            place(d, d->order[k]);
+}
+
+static void place_all(decision *d)
+{
+    int first = 0, running = 0;
     claim(d);
     for (int k = 0; k < d->cluster->program_count; k++) {
         const int p = d->order[k];
@@ -318,7 +325,9 @@ static int place_all(decision *d)
         if (!d->counts[p])
             unclaim(d, p);
     }
-    return running;
+    d->room.shared = true;
+    place_beside_loads(d);
+    d->room.shared = running == 0;
 }
 
 /* ---- what changes ---- */
@@ -439,11 +448,7 @@ void dome__priority_decide(const dome_managed *cluster, double now, dome_manage_
     };
     sort(&d);
     clear(&d);
-    if (!place_all(&d)) {
-        clear(&d);
-        d.room.shared = true;
-        place_all(&d);
-    }
+    place_all(&d);
     deal(&d);
     for (int p = 0; p < cluster->program_count; p++) {
         stack(&d, p);

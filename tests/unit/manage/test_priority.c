@@ -348,6 +348,31 @@ static void test_sharing(void)
     is(&c, 0, DOME_MANAGED_RUNNING, 4);
 }
 
+/* A program for which no processor is idle does not wait for users: it shares with them; but not where one of higher priority is. */
+static void test_beside_users(void)
+{
+    cluster c;
+    start(&c);
+    for (int h = 1; h < HOSTS; h++)
+        c.hosts[h].load = 2;
+    add(&c, 0, 2, 2);
+    add(&c, 0, 1, 1);
+    obey(&c);
+    is(&c, 0, DOME_MANAGED_RUNNING, 2);
+    is(&c, 1, DOME_MANAGED_RUNNING, 1);
+    add(&c, 5, 2, 2);
+    obey(&c);
+    is(&c, 2, DOME_MANAGED_RUNNING, 2);
+    g_assert_cmpint(c.present[2][0], ==, 2);
+    for (int p = 0; p < 2; p++)
+        g_assert_cmpint(c.present[p][0], ==, 0);
+    for (int h = 1; h < HOSTS; h++)
+        c.hosts[h].use = DOME_MANAGED_LEFT;
+    obey(&c);
+    for (int p = 0; p < 2; p++)
+        g_assert_cmpint(c.programs[p].state, ==, DOME_MANAGED_WAITING);
+}
+
 /* A wish is for idle processors: while users leave none for it the program is suspended, and goes on when they do. */
 static void test_overloaded(void)
 {
@@ -465,6 +490,7 @@ int main(int argc, char **argv)
     g_test_add_func("/priority/owner", test_owner);
     g_test_add_func("/priority/turns", test_turns);
     g_test_add_func("/priority/sharing", test_sharing);
+    g_test_add_func("/priority/beside-users", test_beside_users);
     g_test_add_func("/priority/overloaded", test_overloaded);
     g_test_add_func("/priority/rest", test_rest);
     g_test_add_func("/priority/random", test_random);
