@@ -60,14 +60,15 @@ def ranged(values, form="%.2f", scale=1.0):
 
 
 class Rounds:
-    """Of the machine that has measured most, and of several the last one."""
+    """Of the machine that has measured most while other programs left it alone, and of several the last one."""
 
     def __init__(self, store, parts):
         self.parts = parts
         everything = [r for part in parts for r in store.records(part.key)]
         count, last = {}, {}
         for r in everything:
-            count[identity(r)] = count.get(identity(r), 0) + 1
+            quiet = others(r) <= QUIET and r.get("stolen", 0) <= STOLEN
+            count[identity(r)] = count.get(identity(r), 0) + quiet
             last[identity(r)] = max(last.get(identity(r), ""), r["date"])
         self.machine = max(sorted(count), key=lambda m: (count[m], last[m])) if count else None
         self.records = {part.key: store.of(part.key, self.machine) for part in parts} if self.machine else {}

@@ -324,8 +324,8 @@ def percent(values):
 
 SLOW = """A program follows a load some seconds after it has come (a mean of 5 s) and moves at most once in 10 s: where the load goes on every
 %d s, a program that stays meets it less often than one that comes to the next host shortly before it.""" % WANDER
-FIRST = """Where the long program goes on on two hosts, both programs share the first host: the long one's task 0 cannot leave it, and the
-one of priority begins on it, since all four are equally occupied and it was submitted there (by reading). So it gains nothing."""
+FIRST = """Where the long program goes on on two hosts, the program of priority avoids the host that the long one's task 0 cannot leave. Round 1
+was measured under an earlier rule, by which both shared that host, and beside other programs; so its figures are the worse ends of the spreads."""
 NAMES = {"loaded": "one host of two is loaded, to the end", "wandering": "load wanders over three hosts, %d s on each" % WANDER}
 
 
