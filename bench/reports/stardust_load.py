@@ -326,6 +326,8 @@ SLOW = """A program follows a load some seconds after it has come (a mean of 5 s
 %d s, a program that stays meets it less often than one that comes to the next host shortly before it.""" % WANDER
 FIRST = """Where the long program goes on on two hosts, the program of priority avoids the host that the long one's task 0 cannot leave. Round 1
 was measured under an earlier rule, by which both shared that host, and beside other programs; so its figures are the worse ends of the spreads."""
+OWNER = """While the host's share is a part of two processors, a nice task takes as much of it as one that is not nice. The task is stopped with its
+program, or gone, after 5 s if it is at a loop boundary; here it was behind the others, which wait for nothing from it, and had to come to theirs first."""
 NAMES = {"loaded": "one host of two is loaded, to the end", "wandering": "load wanders over three hosts, %d s on each" % WANDER}
 
 
@@ -368,7 +370,7 @@ def bars(r):
 def condense(r):
     simulated = [d["mean"] for d in r.data(DAYS.key, "200").values()]
     text = "Two hundred simulated days: from submitting a program to its end, %s of what it takes by `dome run`." % (ranged(simulated) if simulated else "not measured:")
-    return [load_table(r), Text(SLOW)] + bars(r) + [priority_table(r), Text(FIRST), times_table(r), owner_table(r), Text(text)]
+    return [load_table(r), Text(SLOW)] + bars(r) + [priority_table(r), Text(FIRST), times_table(r), owner_table(r), Text(OWNER), Text(text)]
 
 
 NO_CLAIMS = ""

@@ -1,7 +1,7 @@
 /* Lines between the daemons of two hosts, by TCP: after the handshake (transport/handshake.h) with the key that both have in a
  * file, each line has a code of its number and its bytes (transport/mac.h):
  *
- *     2f6a...32 hexadecimal digits wish version=4 as=ada program=j7 what=stop
+ *     2f6a...32 hexadecimal digits wish version=5 as=ada program=j7 what=stop
  *
  * So none can be altered, repeated, left out or moved. Who knows the key is believed whose request it is (as=). */
 #ifndef DOME_SRC_REMOTE_LINE_H

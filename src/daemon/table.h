@@ -14,12 +14,12 @@
 #include <stdint.h>
 
 /* Of the table's text, the orders between daemons and the lines of users. Daemons of different versions do not work together. */
-enum { DOME_DAEMON_VERSION = 4 };
+enum { DOME_DAEMON_VERSION = 5 };
 
 /* Programs that have ended and are still listed; programs of one user that have not. */
 enum { DOME_TABLE_ENDED = 100, DOME_TABLE_OF_USER = 1000 };
 
-/* Seconds that a program has to leave a host for one of higher priority. */
+/* Seconds that a program has to leave a host for one of higher priority, or for the owner. */
 enum { DOME_TABLE_LATE = 20 };
 
 /* The most seconds of a tick. */

@@ -104,6 +104,12 @@ static void add_program(cluster *c, dome_program *p)
                                                        .tasks = present};
 }
 
+/* Whether a host's owner wants no task to compute there. */
+static bool is_owners(const dome_host *h)
+{
+    return h->there && h->owner >= DOME_OWNER_STOP_TASKS;
+}
+
 /* Whether another of higher priority has places on the host. */
 static bool has_higher(const dome_table *table, const char *host, const dome_program *than)
 {
@@ -115,18 +121,22 @@ static bool has_higher(const dome_table *table, const char *host, const dome_pro
     return has;
 }
 
-/* Whether it has had enough time to leave a host for another program: its loop boundaries are far apart, or it has none. */
+/* Whether the program has had enough time to leave a host for another program or for the owner: its loop boundaries are far apart,
+ * or it has none. */
 static bool lingers(const dome_table *table, const dome_program *p)
 {
     bool lingers = false;
     for (guint i = 0; i < p->plan.is.all->len && table->clock - p->plan.changed >= DOME_TABLE_LATE; i++) {
         const dome_place *place = &g_array_index(p->plan.is.all, dome_place, i);
-        lingers |= place->tasks > dome__places_get(&p->plan.goal, place->host) && has_higher(table, place->host, p);
+        const dome_host *host = dome__table_host(table, place->host);
+        lingers |= place->tasks > dome__places_get(&p->plan.goal, place->host) &&
+                   (has_higher(table, place->host, p) || (host && is_owners(host)));
     }
     return lingers && takes_part(p) && p->state == DOME_PROGRAM_RUNS && !p->plan.held && !p->rigid;
 }
 
-/* It is taken as it is, until it changes: so it is suspended while the others run, if they cannot do without its places. */
+/* The program is taken as it is, until it changes: so it is suspended while the owner is there, or while the others run if they cannot
+ * do without its places. */
 static bool settle(const dome_table *table, dome_program *p)
 {
     if (!lingers(table, p))
@@ -184,12 +194,6 @@ static int hub_of(const cluster *c, const dome_program *p)
     while (h < c->count && strcmp(c->of[h]->name, p->host) != 0)
         h++;
     return h < c->count ? h : -1;
-}
-
-/* Whether a host's owner wants no task to compute there. */
-static bool is_owners(const dome_host *h)
-{
-    return h->there && h->owner >= DOME_OWNER_STOP_TASKS;
 }
 
 static bool disturbs_an_owner(const cluster *c, const dome_program *p)

@@ -110,7 +110,7 @@ on h4 bash -c "kill -TERM $(daemon_of h4)"
 await "three hosts" there h1 3
 on h4 bash -c "$DOME_BUILD_DIR/tests/programs/foreign_daemon h4 1 >/dev/null 2>&1 </dev/null & echo \$! >/tmp/foreign.pid"
 knows() {
-    grep -q "has a daemon of version 1, this one is of version 4" "$work/domed.$1"
+    grep -q "has a daemon of version 1, this one is of version 5" "$work/domed.$1"
 }
 for host in h1 h2 h3; do await "$host to see a stranger" knows $host; done
 await "h1 to take orders" on h1 "$dome" limits "$three" --priority 1

@@ -325,7 +325,7 @@ def other_versions():
         path = d.folder + "/table"
         with open(path) as f:
             text = f.read()
-        for change, words in (text.replace("version=4", "version=1", 1), "it is of version 1, this is version 4"), (text[:-3], "is damaged"), ("", "line 1"):
+        for change, words in (text.replace("version=5", "version=1", 1), "it is of version 1, this is version 5"), (text[:-3], "is damaged"), ("", "line 1"):
             with open(path, "w") as f:
                 f.write(change)
             done = harness.subprocess.run([DOMED, "--state", d.folder, "--socket", d.socket], env=d.environment(), stderr=harness.subprocess.PIPE, timeout=harness.HANG)

@@ -13,7 +13,7 @@ import harness
 from harness import BUILD, DOME, check, kill, marked, wait_until
 
 DOMED = os.path.join(os.path.abspath(BUILD), "tools", "domed")
-VERSION = 4
+VERSION = 5
 
 
 TRIED = itertools.count()  # cases run side by side

@@ -118,6 +118,26 @@ static void test_lingers(void)
     dome__table_free(t);
 }
 
+/* So is one that does not leave a host whose owner is there: it is suspended until the owner has gone. */
+static void test_lingers_beside_owner(void)
+{
+    dome_table *t = three_hosts();
+    submit(t, 12, 2, 0, "h1", "done j1");
+    apply(t, "started program=1 attempt=1", "done");
+    apply(t, "tick seconds=60", "done");
+    apply(t, "load name=h2 load=0 owner=2", "done");
+    is(t, 1, DOME_PROGRAM_RUNS, "h1", 12, 8);
+    apply(t, "tick seconds=19", "done");
+    g_assert_false(dome__table_program(t, 1)->plan.held);
+    apply(t, "tick seconds=1", "done");
+    is(t, 1, DOME_PROGRAM_RUNS, "h1", 12, 12);
+    g_assert_true(dome__table_program(t, 1)->plan.held);
+    apply(t, "stopped program=1 attempt=1", "done");
+    apply(t, "load name=h2 load=0 owner=1", "done");
+    g_assert_false(dome__table_program(t, 1)->plan.held);
+    dome__table_free(t);
+}
+
 /* A program of one task does not change; beside one of priority that takes its host it is suspended. */
 static void test_one_task(void)
 {
@@ -322,7 +342,7 @@ static void test_text(void)
         g_free(part);
     }
     g_assert_null(dome__table_read("table version=1 serial=0 next=1\nend lines=0\n", &message));
-    g_assert_cmpstr(message, ==, "it is of version 1, this is version 4");
+    g_assert_cmpstr(message, ==, "it is of version 1, this is version 5");
     g_free(message);
     g_free(again);
     g_free(text);
@@ -390,6 +410,7 @@ int main(int argc, char **argv)
     g_test_add_func("/table/life", test_life);
     g_test_add_func("/table/priority", test_priority);
     g_test_add_func("/table/lingers", test_lingers);
+    g_test_add_func("/table/lingers_beside_owner", test_lingers_beside_owner);
     g_test_add_func("/table/one_task", test_one_task);
     g_test_add_func("/table/lost_host", test_lost_host);
     g_test_add_func("/table/once", test_once);
