@@ -15,7 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Seconds for an answer; for a daemon that has ended to come back, and between two looks for it. */
+/* Seconds for an answer; for a daemon that has ended to come back, or to take orders again, and between two looks for it. */
 static const double PATIENCE = 30, COMES_BACK = 10, LOOK = 0.1;
 
 static char *elsewhere;
@@ -111,6 +111,12 @@ static int ask(int fd, const dome_record *request, GArray *lines, dome_record *l
     return have;
 }
 
+/* Whether the daemon has ended, or takes no order now, but will soon. */
+static bool is_to_ask_again(int have, const dome_record *line)
+{
+    return have < 0 || (have > 0 && dome__record_get(line, "soon"));
+}
+
 /* Every request may be made twice: the table knows a program that was submitted before by its nonce. */
 static dome_record ask_on(int fd, const char *command, const dome_record *request, GArray *lines)
 {
@@ -120,12 +126,12 @@ static dome_record ask_on(int fd, const char *command, const dome_record *reques
         dome__command_fail(1, "%s: the words and the environment are longer than %d bytes", command, DOME_RECORD_MOST);
     g_free(text);
     int have = ask(fd, request, lines, &line);
-    for (double away = 0; have < 0 && away < COMES_BACK; away += LOOK) {
+    for (double away = 0; is_to_ask_again(have, &line) && away < COMES_BACK; away += LOOK) {
         g_usleep((gulong)(LOOK * G_USEC_PER_SEC));
         if (lines)
             g_array_set_size(lines, 0);
-        if ((fd = dome__daemon_connect()) >= 0)
-            have = ask(fd, request, lines, &line);
+        dome__record_clear(&line);
+        have = (fd = dome__daemon_connect()) >= 0 ? ask(fd, request, lines, &line) : -1;
     }
     if (have == 0)
         dome__command_fail(1, "%s: domed does not answer within %g s", command, PATIENCE);

@@ -255,6 +255,16 @@ static void answer(dome_daemon *d, uint64_t client, bool done, const char *text)
     dome__record_clear(&line);
 }
 
+/* The command asks again (tools/daemon_client.c). */
+static void answer_soon(dome_daemon *d, uint64_t client)
+{
+    dome_record line = dome__record_new("no");
+    dome__record_add(&line, "text", "the daemons are about to compare their tables; try again");
+    dome__record_add_number(&line, "soon", 1);
+    dome__server_say(d->server, client, &line);
+    dome__record_clear(&line);
+}
+
 static void list(dome_daemon *d, uint64_t client)
 {
     const dome_table *table = dome__group_table(d->group);
@@ -286,8 +296,6 @@ static const char *cannot_now(const dome_daemon *d)
 {
     if (!d->engine)
         return "there is no group of daemons now: does Corosync run?";
-    if (!dome__group_is_settled(d->group))
-        return "the daemons are about to compare their tables; try again";
     if (!dome__table_has_majority(dome__group_table(d->group)))
         return "this host is on a side without a majority of the hosts";
     return NULL;
@@ -358,6 +366,8 @@ static void requested(void *ctx, const dome_server_user *user, const dome_record
         list(d, user->client);
     } else if (!why && strcmp(request->verb, "wait") == 0) {
         wait_for(d, user->client, request);
+    } else if (!why && d->engine && !dome__group_is_settled(d->group)) {
+        answer_soon(d, user->client);
     } else if (!why && !(why = g_strdup(cannot_now(d)))) {
         why = order(d, user, request);
     }

@@ -7,7 +7,9 @@ import fcntl
 import json
 import os
 import signal
+import socket
 import sys
+import tempfile
 import threading
 import time
 
@@ -461,6 +463,28 @@ def hub_is_busy():
         run.check_clean()
 
 
+def soon():
+    """A daemon that takes no order only now, as before daemons compare their tables, is asked again."""
+    with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(folder + "/s")
+        listener.listen()
+        asked = []
+
+        def serve():
+            for reply in b"no text=later soon=1\n", b"no text=later soon=1\n", b"done text=j1\n":
+                with listener.accept()[0] as client:
+                    asked.append(client.makefile("rb").readline())
+                    client.sendall(reply)
+
+        server = threading.Thread(target=serve, daemon=True)
+        server.start()
+        done = harness.subprocess.run([harness.DOME, "submit", "true"], env=dict(harness.clean_environment(), DOME_DAEMON=folder + "/s"), timeout=60,
+                                      capture_output=True)
+        server.join(60)
+        check(done.returncode == 0 and done.stdout == b"j1\n", "%s" % done)
+        check(len(set(asked)) == 1 and len(asked) == 3, "%s" % asked)
+
+
 def main():
     harness.need_pvm()
     part = sys.argv[1] if len(sys.argv) > 1 else ""
@@ -469,7 +493,7 @@ def main():
              ("attach over the daemon's end", attached_over_an_end), ("the keeper killed", keeper_killed),
              ("programs that cannot begin", cannot_begin), ("a program that ignores SIGTERM", ignores_its_end),
              ("a table that cannot be written", full), ("tables of other versions, two daemons", other_versions),
-             ("a clock that jumps", clock_that_jumps), ("without a daemon", without_daemon), ("losses while suspended", losses_while_suspended), ("a signal to a suspended program", signal_while_suspended), ("a hub that is busy", hub_is_busy)]
+             ("a clock that jumps", clock_that_jumps), ("without a daemon", without_daemon), ("losses while suspended", losses_while_suspended), ("a signal to a suspended program", signal_while_suspended), ("a hub that is busy", hub_is_busy), ("a daemon that takes no order now", soon)]
     sys.exit(1 if harness.run_all([c for c in cases if part in c[0]], 4) else 0)
 
 
