@@ -55,7 +55,7 @@ submit three -n 6 --min 2 --priority 5 --run-option=--on-loss=heal --run-option=
 await "all to run" all_go_on h1
 for name in "${!steps[@]}"; do
     host=$(value h1 "${number[$name]}" host)
-    is_owners "$host" $name || fail "$name: no process of ${of[$name]}'s on $host: $(on "$host" ps -eo user,args)"
+    await "$name: a process of ${of[$name]}'s on $host" is_owners "$host" $name
 done
 await "checkpoints" has_checkpoints
 
