@@ -121,8 +121,8 @@ static bool has_higher(const dome_table *table, const char *host, const dome_pro
     return has;
 }
 
-/* Whether the program has had enough time to leave a host for another program or for the owner: its loop boundaries are far apart,
- * or it has none. */
+/* Whether the program has had enough time to leave a host for another program or for the owner: its loop boundaries are far
+ * apart, or it has none. */
 static bool lingers(const dome_table *table, const dome_program *p)
 {
     bool lingers = false;
@@ -135,8 +135,8 @@ static bool lingers(const dome_table *table, const dome_program *p)
     return lingers && takes_part(p) && p->state == DOME_PROGRAM_RUNS && !p->plan.held && !p->rigid;
 }
 
-/* The program is taken as it is, until it changes: so it is suspended while the owner is there, or while the others run if they cannot
- * do without its places. */
+/* The program is taken as it is, until it changes: so it is suspended while the owner is there, or while the others run if they
+ * cannot do without its places. */
 static bool settle(const dome_table *table, dome_program *p)
 {
     if (!lingers(table, p))

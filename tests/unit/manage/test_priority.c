@@ -348,7 +348,8 @@ static void test_sharing(void)
     is(&c, 0, DOME_MANAGED_RUNNING, 4);
 }
 
-/* A program for which no processor is idle does not wait for users: it shares with them; but not where one of higher priority is. */
+/* A program for which no processor is idle does not wait for users: it shares with them; but not where one of higher priority is.
+ */
 static void test_beside_users(void)
 {
     cluster c;
