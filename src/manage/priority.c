@@ -300,7 +300,7 @@ static void secure(decision *d, int from, int to)
     }
 }
 
-/* A program for which no processor is idle shares processors with what others do there. */
+/* Programs that have found no idle processor: they share busy ones with the programs of other users. */
 static void place_beside_loads(decision *d)
 {
     for (int k = 0; k < d->cluster->program_count; k++)

@@ -14,8 +14,8 @@
  *   Others avoid such places.
  * - Then places that are left are dealt task by task, to the program of highest priority that has fewest, up to its most.
  * - A program grows or moves at most once in REST. One task moves to a much faster processor after SETTLED.
- * - A program for which no processor is idle shares processors with what others do on the hosts, but for those with topologies:
- *   they wait until one fits. Only if no processor at all is idle are further tasks dealt to shared ones. */
+ * - A program that finds no idle processor shares busy ones with the programs of other users. One with topologies does not: it
+ *   waits until one fits. Further tasks are dealt to busy processors only if none at all is idle. */
 #ifndef DOME_SRC_PRIORITY_H
 #define DOME_SRC_PRIORITY_H
 
